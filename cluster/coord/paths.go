@@ -1,0 +1,165 @@
+package coord
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"tidemark/cluster/protocol"
+	"tidemark/cluster/sim"
+)
+
+// This file has Kafka's znodes: their paths and their JSON, byte for byte as Kafka
+// writes it. Kafka: kafka.zk.ZkData; before 1.1 kafka.utils.ZkUtils.
+
+// The fixed paths.
+const (
+	ControllerPath        = "/controller"
+	ControllerEpochPath   = "/controller_epoch"
+	BrokerIDsPath         = "/brokers/ids"
+	TopicsPath            = "/brokers/topics"
+	ISRChangePath         = "/isr_change_notification"
+	PreferredElectionPath = "/admin/preferred_replica_election"
+)
+
+// BrokerIDPath is a broker's registration.
+func BrokerIDPath(b protocol.Broker) string { return BrokerIDsPath + "/" + strconv.Itoa(int(b)) }
+
+// TopicPath is a topic's assignment.
+func TopicPath(topic string) string { return TopicsPath + "/" + topic }
+
+// StatePath is a partition's leader and ISR.
+func StatePath(tp protocol.TopicPartition) string {
+	return TopicsPath + "/" + tp.Topic + "/partitions/" + strconv.Itoa(tp.Index) + "/state"
+}
+
+// PartitionsPath is the parent of a topic's partitions.
+func PartitionsPath(topic string) string { return TopicsPath + "/" + topic + "/partitions" }
+
+// PartitionPath is the parent of a partition's state.
+func PartitionPath(tp protocol.TopicPartition) string {
+	return PartitionsPath(tp.Topic) + "/" + strconv.Itoa(tp.Index)
+}
+
+// State is the content of a partition's state znode.
+type State struct {
+	Leader          protocol.Broker
+	LeaderEpoch     protocol.Epoch
+	ControllerEpoch protocol.Epoch
+	ISR             protocol.Brokers
+}
+
+// EncodeState writes a state.
+func EncodeState(s State) string {
+	var isr strings.Builder
+	for b := range s.ISR.All {
+		if isr.Len() > 0 {
+			isr.WriteByte(',')
+		}
+		isr.WriteString(strconv.Itoa(int(b)))
+	}
+	return fmt.Sprintf(`{"controller_epoch":%d,"leader":%d,"version":1,"leader_epoch":%d,"isr":[%s]}`,
+		s.ControllerEpoch, s.Leader, s.LeaderEpoch, isr.String())
+}
+
+// DecodeState reads a state. It fails on anything that is not one.
+func DecodeState(data string) (State, error) {
+	var x struct {
+		ControllerEpoch *protocol.Epoch   `json:"controller_epoch"`
+		Leader          *protocol.Broker  `json:"leader"`
+		LeaderEpoch     *protocol.Epoch   `json:"leader_epoch"`
+		ISR             []protocol.Broker `json:"isr"`
+	}
+	if err := json.Unmarshal([]byte(data), &x); err != nil {
+		return State{}, fmt.Errorf("coord: partition state %q: %w", data, err)
+	}
+	if x.ControllerEpoch == nil || x.Leader == nil || x.LeaderEpoch == nil {
+		return State{}, fmt.Errorf("coord: partition state %q lacks a field", data)
+	}
+	return State{*x.Leader, *x.LeaderEpoch, *x.ControllerEpoch, protocol.BrokersOf(x.ISR...)}, nil
+}
+
+// EncodeController writes /controller.
+func EncodeController(b protocol.Broker, now sim.Time) string {
+	return fmt.Sprintf(`{"version":1,"brokerid":%d,"timestamp":"%d"}`, b, now/sim.Millisecond)
+}
+
+// DecodeController reads it; NoBroker when it cannot.
+func DecodeController(data string) protocol.Broker {
+	var x struct {
+		ID *protocol.Broker `json:"brokerid"`
+	}
+	if json.Unmarshal([]byte(data), &x) != nil || x.ID == nil {
+		return protocol.NoBroker
+	}
+	return *x.ID
+}
+
+// EncodeBroker writes a registration.
+func EncodeBroker(b protocol.Broker, now sim.Time) string {
+	return fmt.Sprintf(`{"listener_security_protocol_map":{"PLAINTEXT":"PLAINTEXT"},"endpoints":["PLAINTEXT://broker%d:9092"],"jmx_port":-1,"host":"broker%d","timestamp":"%d","port":9092,"version":4}`,
+		b, b, now/sim.Millisecond)
+}
+
+// EncodeAssignment writes a topic's assignment.
+func EncodeAssignment(partitions []protocol.TopicPartition, replicas []protocol.Replicas) string {
+	var b strings.Builder
+	b.WriteString(`{"version":1,"partitions":{`)
+	for i, tp := range partitions {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `"%d":[`, tp.Index)
+		for k := range replicas[i].Len() {
+			if k > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(strconv.Itoa(int(replicas[i].At(k))))
+		}
+		b.WriteByte(']')
+	}
+	return b.String() + "}}"
+}
+
+// DecodeAssignment reads it, by partition index.
+func DecodeAssignment(data string) (map[string][]protocol.Broker, error) {
+	var x struct {
+		Partitions map[string][]protocol.Broker `json:"partitions"`
+	}
+	if err := json.Unmarshal([]byte(data), &x); err != nil {
+		return nil, fmt.Errorf("coord: assignment %q: %w", data, err)
+	}
+	return x.Partitions, nil
+}
+
+// EncodePartitions writes a list of partitions, as notifications and admin requests have it.
+func EncodePartitions(partitions []protocol.TopicPartition) string {
+	var b strings.Builder
+	b.WriteString(`{"version":1,"partitions":[`)
+	for i, tp := range partitions {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"topic":"%s","partition":%d}`, tp.Topic, tp.Index)
+	}
+	return b.String() + "]}"
+}
+
+// DecodePartitions reads it; what cannot be read is no partition.
+func DecodePartitions(data string) []protocol.TopicPartition {
+	var x struct {
+		Partitions []struct {
+			Topic     string `json:"topic"`
+			Partition int    `json:"partition"`
+		} `json:"partitions"`
+	}
+	if json.Unmarshal([]byte(data), &x) != nil {
+		return nil
+	}
+	var l []protocol.TopicPartition
+	for _, p := range x.Partitions {
+		l = append(l, protocol.TopicPartition{Topic: p.Topic, Index: p.Partition})
+	}
+	return l
+}
