@@ -1,1 +1,1 @@
-(()=>{document.documentElement.dataset.boot="1";})();
+"use strict";(()=>{var m="tidemark.theme";function t(){try{let e=localStorage.getItem(m);return e==="light"||e==="dark"?e:"system"}catch{return"system"}}function o(e){e==="system"?delete document.documentElement.dataset.theme:document.documentElement.dataset.theme=e}o(t());})();

@@ -1,1 +1,5 @@
-document.documentElement.dataset.boot = "1";
+// Runs before the page is painted, so that a chosen theme does not flash.
+
+import { apply, chosen } from "./theme";
+
+apply(chosen());
