@@ -44,6 +44,9 @@ type Rules struct {
 	// BounceDetection: the controller tells a restarted broker from one that never left, by
 	// its registration's czxid, and requests to an earlier life are refused (KIP-380).
 	BounceDetection bool
+	// FailoverOfflinesReplicas: a new controller takes the replicas of dead brokers out of
+	// the ISRs, not only those of brokers that die in its time.
+	FailoverOfflinesReplicas bool
 	// EarlyRestart is what happens to the registration of a broker whose old session still lives.
 	EarlyRestart EarlyRestart
 	// ControllerEpochFence: controller writes check the version of /controller_epoch (KAFKA-6082).
@@ -136,6 +139,7 @@ var lines = []Rules{
 		KeepLastISRMember:        KeepLastAlways,
 		HWPropagation:            HWAnswers,
 		BounceDetection:          true,
+		FailoverOfflinesReplicas: true,
 		ControllerEpochFence:     true,
 		MinISRBeforeAppend:       true,
 		LatestWaitsForEpochStart: true,
@@ -216,6 +220,7 @@ var RuleTable = []Rule{
 	enumRule("keep-last-isr-member", "when the last ISR member stays although its broker is gone", []string{"unless-unclean", "always"}, func(r *Rules) *KeepLast { return &r.KeepLastISRMember }),
 	enumRule("hw-propagation", "how a waiting follower learns of a new HW", []string{"wait", "answer"}, func(r *Rules) *HWPropagation { return &r.HWPropagation }),
 	boolRule("bounce-detection", "a restarted broker is told from one that never left", func(r *Rules) *bool { return &r.BounceDetection }),
+	boolRule("failover-offlines-replicas", "a new controller takes the replicas of dead brokers out of the ISRs", func(r *Rules) *bool { return &r.FailoverOfflinesReplicas }),
 	enumRule("early-restart", "registration while the old session lives", []string{"refused", "accepted"}, func(r *Rules) *EarlyRestart { return &r.EarlyRestart }),
 	boolRule("controller-epoch-fence", "controller writes check the version of /controller_epoch", func(r *Rules) *bool { return &r.ControllerEpochFence }),
 	boolRule("min-isr-before-append", "acks=all is refused before the append when the ISR is too small", func(r *Rules) *bool { return &r.MinISRBeforeAppend }),

@@ -293,3 +293,13 @@ func FormatDuration(us int64) string {
 	}
 	return strconv.FormatInt(us, 10) + "us"
 }
+
+// HasTopicSettings reports whether any topic overrides a setting.
+func (s *Settings) HasTopicSettings() bool { return len(s.topics) > 0 }
+
+// Clone is an independent copy.
+func (s *Settings) Clone() *Settings {
+	c := *s
+	c.topics = append([]topicSetting(nil), s.topics...)
+	return &c
+}

@@ -78,8 +78,7 @@ func (s *Scheduler) send(m Message) Seq {
 		delay += Time(s.Draw(drawJitter, key, c.sent[dir]) % uint64(j+1))
 	}
 	c.sent[dir]++
-	m.SentAt = s.now
-	m.DeliverAt = max(s.now+delay, c.last[dir])
+	m.DeliverAt = max(m.SentAt+delay, c.last[dir])
 	c.last[dir] = m.DeliverAt
 	m.ID = s.observer.Sent(&m)
 	if s.network.cut(m.From, m.To) {
@@ -140,8 +139,9 @@ func (s *Scheduler) Crash(id NodeID, powerLost bool) {
 	if powerLost {
 		n.status = Off
 	}
+	survives := func(t TimerID) bool { return t >= MachineTimer && !powerLost }
 	s.queue.removeIf(func(p *pending) bool {
-		return p.node == id
+		return p.node == id && !(p.kind == Fire && survives(p.timer))
 	}, func(p *pending) {
 		if p.kind == Deliver {
 			s.observer.Lost(s.now, &p.message, LostToCrash)
@@ -153,7 +153,7 @@ func (s *Scheduler) Crash(id NodeID, powerLost bool) {
 		}
 	}
 	n.backlog = nil
-	n.timers = nil
+	n.timers = slices.DeleteFunc(n.timers, func(t timer) bool { return !survives(t.id) })
 	s.loseHeld(func(m *Message) bool { return m.To == id }, LostToCrash)
 	for _, other := range s.nodes {
 		if other == nil {

@@ -32,11 +32,24 @@ type Input struct {
 // TimerID names a timer within its node.
 type TimerID uint32
 
+// MachineTimer is the first id of timers that belong to a node's machine, not to its
+// process: they go off while the process is dead or suspended, until power is lost.
+const MachineTimer TimerID = 1 << 16
+
 // Outbox takes the effects of one step of one node.
 type Outbox struct {
 	s    *Scheduler
 	node NodeID
+	busy Time // what is sent leaves this much later
+	exit bool // the process ends with this step
 }
+
+// Busy lets what is sent from here on in this step leave so much later: the node was
+// at work, for instance on its disk.
+func (o *Outbox) Busy(d Time) { o.busy += d }
+
+// Exit ends the node's process with this step, as a crash does: its connections close.
+func (o *Outbox) Exit() { o.exit = true }
 
 // Node is the node whose step this is.
 func (o *Outbox) Node() NodeID { return o.node }
@@ -53,7 +66,7 @@ func (o *Outbox) Observer() Observer { return o.s.observer }
 // answer will refer to it.
 func (o *Outbox) Request(to NodeID, purpose Purpose, body any) Seq {
 	return o.s.send(Message{
-		From: o.node, To: to, Conn: Conn{Client: o.node, Server: to, Purpose: purpose}, Body: body,
+		SentAt: o.s.now + o.busy, From: o.node, To: to, Conn: Conn{Client: o.node, Server: to, Purpose: purpose}, Body: body,
 		FromIncarnation: o.s.nodes[o.node].incarnation,
 	})
 }
@@ -62,7 +75,7 @@ func (o *Outbox) Request(to NodeID, purpose Purpose, body any) Seq {
 // only the incarnation that asked.
 func (o *Outbox) Reply(req *Message, body any) Seq {
 	return o.s.send(Message{
-		From: o.node, To: req.From, Conn: req.Conn, Answer: true, InReplyTo: req.ID, Body: body,
+		SentAt: o.s.now + o.busy, From: o.node, To: req.From, Conn: req.Conn, Answer: true, InReplyTo: req.ID, Body: body,
 		FromIncarnation: o.s.nodes[o.node].incarnation, ToIncarnation: req.FromIncarnation,
 	})
 }
@@ -71,7 +84,7 @@ func (o *Outbox) Reply(req *Message, body any) Seq {
 // the given incarnation of the node that opened it.
 func (o *Outbox) Push(conn Conn, incarnation uint32, body any) Seq {
 	return o.s.send(Message{
-		From: o.node, To: conn.Client, Conn: conn, Answer: true, Body: body,
+		SentAt: o.s.now + o.busy, From: o.node, To: conn.Client, Conn: conn, Answer: true, Body: body,
 		FromIncarnation: o.s.nodes[o.node].incarnation, ToIncarnation: incarnation,
 	})
 }

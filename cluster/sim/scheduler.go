@@ -166,12 +166,13 @@ func (s *Scheduler) take(p *pending) bool {
 		}
 		s.in = Input{Kind: Disconnected, Peer: m.From, Conn: m.Conn, Cause: p.cause}
 	case Fire:
-		if n.status == Frozen {
+		machine := p.timer >= MachineTimer
+		if n.status == Frozen && !machine {
 			n.backlog = append(n.backlog, *p)
 			return false
 		}
 		t := n.timer(p.timer)
-		if t == nil || t.generation != p.generation || n.status != Up {
+		if t == nil || t.generation != p.generation || n.status != Up && !machine {
 			return false
 		}
 		t.at = Never
@@ -198,6 +199,9 @@ func (s *Scheduler) run(id NodeID) {
 	s.observer.Begin(s.now, id, &s.in)
 	s.nodes[id].node.Step(s.now, &s.in, &s.out)
 	s.in.Message.Body, s.in.Command = nil, nil
+	if s.out.exit {
+		s.Crash(id, false)
+	}
 }
 
 // skipStale drops timers at the head of the queue that were re-armed or stopped

@@ -37,7 +37,7 @@ func (s *Snapshot) Apply(e *Event) {
 		if i, ok := s.znodeIndex(e.Path); ok {
 			s.Znodes = slices.Delete(s.Znodes, i, i+1)
 		}
-	case BecameLeader, BecameFollower, ReplicaStopped, LogCreated, LogRecovered, LogAppended, LogTruncated, LogTailLost, LogFlushed, LogWiped,
+	case BecameLeader, BecameFollower, ReplicaStopped, LogCreated, LogRecovered, LogAppended, LogTruncated, LogTailLost, LogRestarted, LogFlushed, LogWiped,
 		HighWatermarkAdvanced, HighWatermarkLowered, HighWatermarkCheckpointed, FollowerProgressed, ISRShrunk, ISRExpanded:
 		s.applyReplica(e)
 	case CheckpointWiped:
@@ -200,6 +200,8 @@ func (s *Snapshot) applyReplica(e *Event) {
 	case LogTruncated, LogTailLost:
 		r.Records = slices.Clone(r.Records[:max(e.Offset-r.LogStart, 0)])
 		r.Flushed = min(r.Flushed, e.Offset)
+	case LogRestarted:
+		r.Records, r.LogStart, r.Flushed = nil, e.Offset, e.Offset
 	case LogFlushed:
 		r.Flushed = e.Offset
 	case LogWiped:

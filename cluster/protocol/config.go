@@ -1,0 +1,9 @@
+package protocol
+
+// Config is how a cluster behaves. Its nodes share one and only read it; it changes
+// between steps.
+type Config struct {
+	Rules    *Rules
+	Settings *Settings
+	Catalog  *Catalog
+}
