@@ -1,0 +1,103 @@
+package controller
+
+import (
+	"tidemark/cluster/coord"
+	"tidemark/cluster/protocol"
+	"tidemark/cluster/sim"
+)
+
+// task is one piece of handling an event. Its phase says how far it is; phases are
+// counted per kind, and end with done.
+type task struct {
+	kind       taskKind
+	phase      int
+	broker     protocol.Broker
+	strategy   strategy
+	partitions []protocol.Partition
+	names      []string      // znodes at hand
+	decisions  []coord.State // what is being written, by partition
+	msg        sim.Message   // to answer
+	lost       bool          // a partition lost its leader
+	brokers    protocol.Brokers
+}
+
+type taskKind uint8
+
+const (
+	campaign taskKind = iota
+	failover
+	elect           // leaders for partitions
+	create          // states for new partitions
+	offlineReplicas // take the replicas of a broker out of ISRs
+	readBrokers     // who is alive
+	readTopics      // which partitions there are
+	readISRChanges  // which ISRs changed
+	readPreferred   // which preferred elections are asked for
+	shutdownBegin   // relieve a broker
+	shutdownEnd     // and answer it
+	tellMetadata    // UpdateMetadata to everyone
+	rebalance       // look for leaders that should move back
+	deletePreferred // the admin's request is done
+)
+
+// done is the phase of a task that has nothing left to do.
+const done = -1
+
+// needsReign is whether a task is the active controller's only.
+func (t *task) needsReign() bool { return t.kind != campaign }
+
+// begin turns an event into its first task.
+func (c *Controller) begin(e event) {
+	kinds := [...]taskKind{
+		onCampaign: campaign, onBrokerChange: readBrokers, onTopicChange: readTopics, onISRChange: readISRChanges,
+		onPreferredElection: readPreferred, onControlledShutdown: shutdownBegin, onRebalance: rebalance,
+	}
+	c.tasks = append(c.tasks, task{kind: kinds[e.kind], msg: e.msg})
+}
+
+// step takes a task one phase further. It reports whether the task now waits for
+// ZooKeeper, and when it is done which tasks come next.
+func (c *Controller) step(ctx coord.Context, t *task) (waits bool, next []task) {
+	switch t.kind {
+	case campaign:
+		return c.campaign(ctx, t)
+	case failover:
+		return c.failover(ctx, t)
+	case elect:
+		return c.elect(ctx, t), nil
+	case create:
+		return c.create(ctx, t), nil
+	case offlineReplicas:
+		return c.offlineReplicas(ctx, t), nil
+	case readBrokers:
+		return c.readBrokers(ctx, t)
+	case readTopics:
+		return c.readTopics(ctx, t)
+	case readISRChanges:
+		return c.readISRChanges(ctx, t), nil
+	case readPreferred:
+		return c.readPreferred(ctx, t)
+	case shutdownBegin:
+		return false, c.shutdownBegin(t)
+	case shutdownEnd:
+		c.shutdownEnd(ctx, t)
+	case tellMetadata:
+		if !t.lost {
+			c.batch.metadata(c.live|c.shuttingDown, nil)
+		}
+		t.phase = done
+	case rebalance:
+		return false, c.rebalance(ctx, t)
+	case deletePreferred:
+		if t.phase == 0 {
+			t.phase = 1
+			c.ask(ctx, []coord.Op{
+				c.fenced(coord.Op{Kind: coord.Delete, Path: coord.PreferredElectionPath, Version: coord.AnyVersion}),
+				{Kind: coord.Exists, Path: coord.PreferredElectionPath, Watch: true},
+			})
+			return true, nil
+		}
+		t.phase = done
+	}
+	return false, nil
+}
