@@ -14,7 +14,10 @@ import (
 // named as there; [Cluster.Do] checks the names.
 type Command interface {
 	fmt.Stringer
-	// apply executes the command or says why it cannot; see apply.go.
+	// check says why the command cannot be executed now, before anything is changed.
+	check(c *Cluster) error
+	// apply executes it.
+	apply(c *Cluster)
 }
 
 // AddPartition creates a partition: topic topic1-0 on 1 2 3.

@@ -6,4 +6,6 @@ type Config struct {
 	Rules    *Rules
 	Settings *Settings
 	Catalog  *Catalog
+	Values   *Values // producers add to it
+	Brokers  Brokers // all of the cluster: where clients begin to ask
 }

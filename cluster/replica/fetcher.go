@@ -59,7 +59,7 @@ func (m *Manager) follow(ctx coord.Context, p *Partition) {
 		slices.SortFunc(m.fetchers, func(a, b fetcher) int { return int(a.leader) - int(b.leader) })
 		f = m.fetcher(p.leader)
 	}
-	s := fetchState{id: p.id, offset: p.log.LEO(), epoch: p.leaderEpoch}
+	s := fetchState{id: p.id, offset: p.log.LEO(), epoch: p.leaderEpoch, delayed: ctx.Now}
 	if m.config.Rules.Truncation != protocol.TruncateToHighWatermark {
 		s.state = truncating
 	}

@@ -23,7 +23,8 @@ type Message struct {
 	// asked for must not be delivered to a later one. Zero means any.
 	FromIncarnation, ToIncarnation uint32
 
-	SentAt, DeliverAt Time // fixed when the message is sent
+	ObservedAt        Time // when the step happened that sent it
+	SentAt, DeliverAt Time // when it leaves the sender and when it arrives; fixed when it is sent
 	Body              any  // immutable once sent
 }
 

@@ -59,7 +59,7 @@ func (s *Scheduler) conn(c Conn) *connState {
 			return &n.conns[i]
 		}
 	}
-	n.conns = append(n.conns, connState{conn: c})
+	n.conns = append(n.conns, connState{conn: c, last: [2]Time{s.now, s.now}})
 	return &n.conns[len(n.conns)-1]
 }
 
@@ -78,6 +78,7 @@ func (s *Scheduler) send(m Message) Seq {
 		delay += Time(s.Draw(drawJitter, key, c.sent[dir]) % uint64(j+1))
 	}
 	c.sent[dir]++
+	m.ObservedAt = s.now
 	m.DeliverAt = max(m.SentAt+delay, c.last[dir])
 	c.last[dir] = m.DeliverAt
 	m.ID = s.observer.Sent(&m)

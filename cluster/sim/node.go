@@ -51,6 +51,9 @@ func (o *Outbox) Busy(d Time) { o.busy += d }
 // Exit ends the node's process with this step, as a crash does: its connections close.
 func (o *Outbox) Exit() { o.exit = true }
 
+// Exiting reports whether the process ends with this step.
+func (o *Outbox) Exiting() bool { return o.exit }
+
 // Node is the node whose step this is.
 func (o *Outbox) Node() NodeID { return o.node }
 

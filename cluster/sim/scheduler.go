@@ -49,10 +49,9 @@ type timer struct {
 	at         Time // Never when not armed
 }
 
-// NewScheduler makes an empty world.
-func NewScheduler(seed uint64, observer Observer) *Scheduler {
-	s := &Scheduler{seed: seed, observer: observer, hash: mix(seed)}
-	return s
+// NewScheduler makes an empty world that begins at a time.
+func NewScheduler(seed uint64, begin Time, observer Observer) *Scheduler {
+	return &Scheduler{seed: seed, now: begin, observer: observer, hash: mix(seed)}
 }
 
 // Add puts a node into the world, up and in its first life. Its Start input comes

@@ -1,0 +1,94 @@
+package client
+
+import (
+	"tidemark/cluster/protocol"
+	"tidemark/cluster/sim"
+	"tidemark/cluster/trace"
+)
+
+// locator finds the leader of a partition. Kafka: the clients' Metadata and
+// NetworkClient's metadata updater.
+type locator struct {
+	partition protocol.Partition
+	leader    protocol.Broker // NoBroker while it is not known
+	epoch     protocol.Epoch
+	learned   protocol.Broker // the latest leader it learned of
+	asked     sim.Seq         // metadata request under way
+	from      protocol.Broker // whom it was asked of; the next one is asked next
+	paused    bool            // before asking again
+}
+
+const timerMetadata sim.TimerID = 1
+
+// metadataTimeout is request.timeout.ms of the clients.
+const metadataTimeout = 30 * sim.Second
+
+func newLocator(p protocol.Partition) locator {
+	return locator{partition: p, leader: protocol.NoBroker, learned: protocol.NoBroker, epoch: protocol.NoEpoch}
+}
+
+// refresh asks for metadata, unless that is under way or just failed.
+func (l *locator) refresh(c *protocol.Config, out *sim.Outbox) {
+	if l.asked != 0 || l.paused {
+		return
+	}
+	next := protocol.NoBroker
+	for b := range c.Brokers.All {
+		if next == protocol.NoBroker || b > l.from && next <= l.from {
+			next = b
+		}
+	}
+	l.from = next
+	l.asked = out.Request(sim.NodeID(next), protocol.ForClients, &protocol.MetadataRequest{})
+	out.SetTimer(timerMetadata, metadataTimeout)
+}
+
+// forget drops what is known of the leader and asks again.
+func (l *locator) forget(c *protocol.Config, out *sim.Outbox) {
+	l.leader = protocol.NoBroker
+	l.refresh(c, out)
+}
+
+// answer takes metadata and reports whether the leader is known now.
+func (l *locator) answer(msg *sim.Message, a *protocol.MetadataAnswer, c *protocol.Config, out *sim.Outbox) bool {
+	if msg.InReplyTo != l.asked {
+		return false
+	}
+	l.asked = 0
+	l.from-- // the one that answered is asked again
+	for _, p := range a.Partitions {
+		if p.Partition != l.partition || p.Error != protocol.None || p.LeaderEpoch < l.epoch {
+			continue
+		}
+		if p.Leader != l.learned || p.LeaderEpoch != l.epoch {
+			trace.Because(out, trace.Emit(out, trace.Event{Kind: trace.LeaderLearned, Node: out.Node(), Partition: l.partition, Leader: p.Leader, Epoch: p.LeaderEpoch}))
+		}
+		l.leader, l.learned, l.epoch = p.Leader, p.Leader, p.LeaderEpoch
+		out.StopTimer(timerMetadata)
+		return true
+	}
+	l.pause(c, out)
+	return false
+}
+
+// pause waits retry.backoff.ms before asking again.
+func (l *locator) pause(c *protocol.Config, out *sim.Outbox) {
+	l.paused = true
+	out.SetTimer(timerMetadata, sim.Time(c.Settings.RetryBackoff))
+}
+
+// fire takes the locator's timer: a pause is over, or a request was not answered.
+func (l *locator) fire(c *protocol.Config, out *sim.Outbox) {
+	l.paused, l.asked = false, 0
+	if l.leader == protocol.NoBroker {
+		l.refresh(c, out)
+	}
+}
+
+// disconnected tells that a broker is gone; the next one is asked.
+func (l *locator) disconnected(peer sim.NodeID, c *protocol.Config, out *sim.Outbox) {
+	if l.asked != 0 && protocol.Broker(peer) == l.from {
+		l.asked = 0
+		l.pause(c, out)
+	}
+}
