@@ -80,9 +80,15 @@ func DecodeState(data string) (State, error) {
 	return State{*x.Leader, *x.LeaderEpoch, *x.ControllerEpoch, protocol.BrokersOf(x.ISR...)}, nil
 }
 
+// firstMillis is the time of day, in milliseconds, at which every run begins: the 1st of
+// July 2016, when the oldest lines here were current.
+const firstMillis = 1467331200000
+
+func millis(now sim.Time) int64 { return firstMillis + int64(now/sim.Millisecond) }
+
 // EncodeController writes /controller.
 func EncodeController(b protocol.Broker, now sim.Time) string {
-	return fmt.Sprintf(`{"version":1,"brokerid":%d,"timestamp":"%d"}`, b, now/sim.Millisecond)
+	return fmt.Sprintf(`{"version":1,"brokerid":%d,"timestamp":"%d"}`, b, millis(now))
 }
 
 // DecodeController reads it; NoBroker when it cannot.
@@ -99,7 +105,7 @@ func DecodeController(data string) protocol.Broker {
 // EncodeBroker writes a registration.
 func EncodeBroker(b protocol.Broker, now sim.Time) string {
 	return fmt.Sprintf(`{"listener_security_protocol_map":{"PLAINTEXT":"PLAINTEXT"},"endpoints":["PLAINTEXT://broker%d:9092"],"jmx_port":-1,"host":"broker%d","timestamp":"%d","port":9092,"version":4}`,
-		b, b, now/sim.Millisecond)
+		b, b, millis(now))
 }
 
 // EncodeAssignment writes a topic's assignment.
@@ -125,12 +131,12 @@ func EncodeAssignment(partitions []protocol.TopicPartition, replicas []protocol.
 // DecodeAssignment reads it, by partition index.
 func DecodeAssignment(data string) (map[string][]protocol.Broker, error) {
 	var x struct {
-		Partitions map[string][]protocol.Broker `json:"partitions"`
+		ByIndex map[string][]protocol.Broker `json:"partitions"`
 	}
 	if err := json.Unmarshal([]byte(data), &x); err != nil {
 		return nil, fmt.Errorf("coord: assignment %q: %w", data, err)
 	}
-	return x.Partitions, nil
+	return x.ByIndex, nil
 }
 
 // EncodePartitions writes a list of partitions, as notifications and admin requests have it.
