@@ -63,7 +63,9 @@ func (s *Scheduler) conn(c Conn) *connState {
 	return &n.conns[len(n.conns)-1]
 }
 
-func (s *Scheduler) send(m Message) Seq {
+func (s *Scheduler) send(message Message) Seq {
+	s.sending = message
+	m := &s.sending
 	c := s.conn(m.Conn)
 	dir := 0
 	if m.Answer {
@@ -81,16 +83,16 @@ func (s *Scheduler) send(m Message) Seq {
 	m.ObservedAt = s.now
 	m.DeliverAt = max(m.SentAt+delay, c.last[dir])
 	c.last[dir] = m.DeliverAt
-	m.ID = s.observer.Sent(&m)
+	m.ID = s.observer.Sent(m)
 	if s.network.cut(m.From, m.To) {
-		s.observer.Lost(s.now, &m, LostToCut)
+		s.observer.Lost(s.now, m, LostToCut)
 		return m.ID
 	}
 	if m.Answer && m.ToIncarnation != 0 && m.ToIncarnation != s.nodes[m.To].incarnation {
-		s.observer.Lost(s.now, &m, LostToOldLife)
+		s.observer.Lost(s.now, m, LostToOldLife)
 		return m.ID
 	}
-	s.schedule(m.DeliverAt, &pending{kind: Deliver, node: m.To, message: m})
+	s.schedule(m.DeliverAt, &pending{kind: Deliver, node: m.To, message: *m})
 	return m.ID
 }
 

@@ -20,6 +20,7 @@ type Scheduler struct {
 	observer Observer
 	out      Outbox // reused by every step, as is in
 	in       Input
+	sending  Message
 }
 
 // Status is what a node's machine and process do.
@@ -43,10 +44,14 @@ type nodeState struct {
 	backlog     []pending   // what came while frozen, in order
 }
 
+// timer has at most one valid item in the queue. A timer that is moved back keeps its
+// item: when that comes up, it is queued again for the later time.
 type timer struct {
 	id         TimerID
-	generation uint32
-	at         Time // Never when not armed
+	generation uint32 // of the valid item
+	at         Time   // Never when not armed
+	queued     Time   // of the valid item; Never when there is none
+	cause      Seq    // the event in which it was armed
 }
 
 // NewScheduler makes an empty world that begins at a time.
@@ -171,11 +176,11 @@ func (s *Scheduler) take(p *pending) bool {
 			return false
 		}
 		t := n.timer(p.timer)
-		if t == nil || t.generation != p.generation || n.status != Up && !machine {
+		if t == nil || t.generation != p.generation || t.at > s.now || n.status != Up && !machine {
 			return false
 		}
-		t.at = Never
-		s.in = Input{Kind: Fire, Timer: p.timer, Cause: p.cause}
+		t.at, t.queued = Never, Never
+		s.in = Input{Kind: Fire, Timer: p.timer, Cause: t.cause}
 	default:
 		if n.status != Up {
 			return false
@@ -203,19 +208,34 @@ func (s *Scheduler) run(id NodeID) {
 	}
 }
 
-// skipStale drops timers at the head of the queue that were re-armed or stopped
+// skipStale deals with timers at the head of the queue that were stopped or moved
 // meanwhile, so that a step is always something that happens.
 func (s *Scheduler) skipStale() {
 	for len(s.queue.heap) > 0 {
-		p := &s.queue.slots[s.queue.heap[0].slot]
+		head := s.queue.heap[0]
+		p := &s.queue.slots[head.slot]
 		if p.kind != Fire {
 			return
 		}
-		if t := s.nodes[p.node].timer(p.timer); t != nil && t.generation == p.generation {
+		t := s.nodes[p.node].timer(p.timer)
+		if t != nil && t.generation == p.generation && t.at == head.at {
 			return
 		}
 		s.queue.release(s.queue.pop().slot)
+		if t != nil && t.generation == p.generation {
+			t.queued = Never
+			if t.at != Never {
+				s.queueTimer(p.node, t)
+			}
+		}
 	}
+}
+
+func (s *Scheduler) queueTimer(node NodeID, t *timer) {
+	t.at = max(t.at, s.now) // a frozen node's timer may be due for long
+	t.generation++
+	t.queued = t.at
+	s.schedule(t.at, &pending{kind: Fire, node: node, timer: t.id, generation: t.generation, cause: t.cause})
 }
 
 func (s *Scheduler) schedule(at Time, p *pending) {
@@ -239,13 +259,12 @@ func (s *Scheduler) setTimer(id NodeID, tid TimerID, at Time) {
 	n := s.nodes[id]
 	t := n.timer(tid)
 	if t == nil {
-		n.timers = append(n.timers, timer{id: tid, at: Never})
+		n.timers = append(n.timers, timer{id: tid, at: Never, queued: Never})
 		t = &n.timers[len(n.timers)-1]
 	}
-	t.generation++
-	t.at = at
-	if at != Never {
-		s.schedule(at, &pending{kind: Fire, node: id, timer: tid, generation: t.generation})
+	t.at, t.cause = at, s.observer.Cause()
+	if at < t.queued {
+		s.queueTimer(id, t)
 	}
 }
 

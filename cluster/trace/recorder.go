@@ -8,11 +8,12 @@ import (
 // Recorder numbers events and passes them on. It is the scheduler's observer, so it
 // knows which step an event belongs to and can say what caused it.
 type Recorder struct {
-	seq   sim.Seq
-	cause sim.Seq // what events are effects of, by default
-	now   sim.Time
-	mix   func(uint64) // the run's hash
-	sinks []func(*Event)
+	seq     sim.Seq
+	cause   sim.Seq // what events are effects of, by default
+	now     sim.Time
+	mix     func(uint64) // the run's hash
+	sinks   []func(*Event)
+	scratch Event // the event at hand
 
 	// head is the input of the step when it has not been told yet: a timer that
 	// nothing comes of is not an event.
@@ -51,10 +52,10 @@ func (r *Recorder) Begin(now sim.Time, node sim.NodeID, in *sim.Input) {
 	switch in.Kind {
 	case sim.Deliver:
 		r.cause = in.Message.ID
-		r.cause = r.emit(&Event{Kind: MessageDelivered, Node: node, Peer: in.Message.From, Message: in.Message.ID})
+		r.cause = r.emit(Event{Kind: MessageDelivered, Node: node, Peer: in.Message.From, Message: in.Message.ID})
 	case sim.Disconnected:
 		r.cause = in.Cause
-		r.cause = r.emit(&Event{Kind: ConnectionClosed, Node: node, Peer: in.Peer})
+		r.cause = r.emit(Event{Kind: ConnectionClosed, Node: node, Peer: in.Peer})
 	case sim.Fire:
 		r.head.pending, r.head.kind, r.head.node, r.head.cause = true, TimerFired, node, in.Cause
 	case sim.Start:
@@ -74,29 +75,29 @@ func (r *Recorder) Cause() sim.Seq {
 func (r *Recorder) Sent(m *sim.Message) sim.Seq {
 	body, _ := m.Body.(protocol.Body)
 	r.tellHead()
-	return r.emit(&Event{Kind: MessageSent, Node: m.From, Peer: m.To, Message: r.seq + 1, At: m.DeliverAt, Body: body})
+	return r.emit(Event{Kind: MessageSent, Node: m.From, Peer: m.To, Message: r.seq + 1, At: m.DeliverAt, Body: body})
 }
 
 var lossHow = [...]How{sim.LostToCut: ByCut, sim.LostToCrash: ByCrash, sim.LostToOldLife: ByOldLife, sim.LostToDrop: ByDrop}
 
 // Lost implements sim.Observer.
 func (r *Recorder) Lost(now sim.Time, m *sim.Message, why sim.LossReason) {
-	r.transport(now, &Event{Kind: MessageLost, Node: m.To, Peer: m.From, Message: m.ID, How: lossHow[why]})
+	r.transport(now, Event{Kind: MessageLost, Node: m.To, Peer: m.From, Message: m.ID, How: lossHow[why]})
 }
 
 // Held implements sim.Observer.
 func (r *Recorder) Held(now sim.Time, m *sim.Message) {
-	r.transport(now, &Event{Kind: MessageHeld, Node: m.To, Peer: m.From, Message: m.ID})
+	r.transport(now, Event{Kind: MessageHeld, Node: m.To, Peer: m.From, Message: m.ID})
 }
 
 // Released implements sim.Observer.
 func (r *Recorder) Released(now sim.Time, m *sim.Message) {
-	r.transport(now, &Event{Kind: MessageReleased, Node: m.To, Peer: m.From, Message: m.ID, At: m.DeliverAt})
+	r.transport(now, Event{Kind: MessageReleased, Node: m.To, Peer: m.From, Message: m.ID, At: m.DeliverAt})
 }
 
 // transport tells of what happens to a message outside of a step: its cause is the
 // statement at hand if it happens within one, else the sending.
-func (r *Recorder) transport(now sim.Time, e *Event) {
+func (r *Recorder) transport(now sim.Time, e Event) {
 	cause := r.cause
 	if now != r.now || r.head.pending {
 		r.now, r.head.pending = now, false
@@ -111,7 +112,7 @@ func (r *Recorder) Outside(now sim.Time, e Event) sim.Seq {
 	r.now = now
 	r.head.pending = false
 	r.cause = 0
-	r.cause = r.emit(&e)
+	r.cause = r.emit(e)
 	return r.cause
 }
 
@@ -119,7 +120,7 @@ func (r *Recorder) Outside(now sim.Time, e Event) sim.Seq {
 // and cause are filled in.
 func (r *Recorder) Emit(e Event) sim.Seq {
 	r.tellHead()
-	return r.emit(&e)
+	return r.emit(e)
 }
 
 // Because makes an event the cause of what follows in this step, and returns what
@@ -137,10 +138,12 @@ func (r *Recorder) tellHead() {
 	}
 	r.head.pending = false
 	r.cause = r.head.cause
-	r.cause = r.emit(&Event{Kind: r.head.kind, Node: r.head.node})
+	r.cause = r.emit(Event{Kind: r.head.kind, Node: r.head.node})
 }
 
-func (r *Recorder) emit(e *Event) sim.Seq {
+func (r *Recorder) emit(event Event) sim.Seq {
+	r.scratch = event // one place for all events, so that none of them is allocated
+	e := &r.scratch
 	r.seq++
 	e.Seq, e.Cause, e.Time = r.seq, r.cause, r.now
 	r.mix(uint64(e.Kind)<<56 ^ uint64(e.Node)<<48 ^ uint64(e.Peer)<<40 ^ uint64(e.Partition)<<32 ^ uint64(e.Epoch)<<20 ^ uint64(e.ISR))
@@ -149,7 +152,7 @@ func (r *Recorder) emit(e *Event) sim.Seq {
 	for _, sink := range r.sinks {
 		sink(e)
 	}
-	return e.Seq
+	return r.seq
 }
 
 // Emit records an event of the present step of a node.

@@ -1,0 +1,97 @@
+package cluster
+
+import (
+	"runtime"
+	"testing"
+
+	"tidemark/cluster/protocol"
+	"tidemark/cluster/sim"
+	"tidemark/cluster/trace"
+)
+
+// benchCluster is 3 brokers and 3 partitions, each led by another broker and fed by a
+// producer with acks=all.
+func benchCluster(tb testing.TB, sinks ...func(*trace.Event)) *Cluster {
+	cfg := Config{Line: "2.4", Seed: 1, Brokers: []protocol.Broker{1, 2, 3}}
+	for i := range 3 {
+		b := func(k int) protocol.Broker { return protocol.Broker((i+k)%3 + 1) }
+		cfg.Partitions = append(cfg.Partitions, AddPartition{protocol.TopicPartition{Topic: "t", Index: i}, []protocol.Broker{b(0), b(1), b(2)}})
+	}
+	c := newCluster(tb, cfg, sinks...)
+	for i := range 3 {
+		name := string(rune('P' + i))
+		c.Do(AddProducer{Name: name, Acks: protocol.AcksAll, Partition: protocol.TopicPartition{Topic: "t", Index: i}, Timeout: 30 * sim.Second, Inflight: 5})
+		c.Do(Stream{Producer: name, Every: 100 * sim.Millisecond})
+	}
+	c.RunUntil(2 * sim.Second)
+	return c
+}
+
+// BenchmarkStep is one simulated event (a step) with no observer.
+func BenchmarkStep(b *testing.B) {
+	c := benchCluster(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		c.Step()
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Msteps/s")
+}
+
+// BenchmarkStepObserved has the event stream attached: every event written as JSON.
+func BenchmarkStepObserved(b *testing.B) {
+	var c *Cluster
+	var buf []byte
+	events := 0
+	c = benchCluster(b)
+	c.Observe(func(e *trace.Event) {
+		buf = e.AppendJSON(buf[:0], c.Names())
+		events++
+	})
+	b.ReportAllocs()
+	for b.Loop() {
+		c.Step()
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Msteps/s")
+	b.ReportMetric(float64(events)/float64(b.N), "events/step")
+}
+
+// BenchmarkClone is a clone of a cluster that has run for 10,000 steps.
+func BenchmarkClone(b *testing.B) {
+	c := benchCluster(b)
+	for range 10_000 {
+		c.Step()
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		c.Clone()
+	}
+}
+
+// BenchmarkMemory reports the heap of a cluster, new and after 10,000 steps, and its goroutines.
+func BenchmarkMemory(b *testing.B) {
+	heap := func() float64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return float64(m.HeapAlloc)
+	}
+	const n = 200
+	goroutines := runtime.NumGoroutine()
+	for b.Loop() {
+		before := heap()
+		l := make([]*Cluster, n)
+		for i := range l {
+			l[i] = benchCluster(b)
+		}
+		fresh := heap()
+		for _, c := range l {
+			for range 10_000 {
+				c.Step()
+			}
+		}
+		b.ReportMetric((fresh-before)/n, "B/new")
+		b.ReportMetric((heap()-before)/n, "B/10k")
+		runtime.KeepAlive(l)
+	}
+	b.ReportMetric(float64(runtime.NumGoroutine()-goroutines), "goroutines")
+}
