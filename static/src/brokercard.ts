@@ -44,9 +44,8 @@ export class BrokerCard {
     this.power.append(this.powerIcon, this.powerText);
     this.sub.append(this.subIcon, this.subText);
     const head = el("div", { class: "card-head" },
-      icon(20, 20, ICONS.server, "server"),
-      el("div", { class: "card-titles" }, el("div", { class: "card-line" }, this.name, this.crown, this.chips), this.sub),
-      this.power, this.more);
+      el("div", { class: "card-row" }, icon(20, 20, ICONS.server, "server"), this.name, this.crown, el("span", { class: "spacer" }), this.power, this.more),
+      el("div", { class: "card-below" }, this.sub, this.chips));
     this.root = el("section", { class: "card broker", tabindex: 0, role: "group", "data-broker": id }, head);
     this.power.addEventListener("click", () => this.toggle());
     this.more.addEventListener("click", () => deeds.choose(id));
@@ -65,6 +64,7 @@ export class BrokerCard {
     place(this.root, layout.brokers.get(this.id)!);
     const d = doing(scene, this.id);
     set(this.root, "data-doing", d);
+    set(this.root, "class", `card broker${layout.compact ? " compact" : ""}${layout.tight ? " tight" : ""}`);
     text(this.name, t("broker.name", { id: this.id }));
     // The crown is for whom the znode names; a broker that only believes so is told apart in words.
     const named = facts.controller === Number(this.id);
@@ -133,19 +133,23 @@ export class BrokerCard {
     for (const o of others) {
       const l = linkBetween(state, this.id, o);
       const name = isZooKeeper(o) ? "ZK" : o;
-      const way = (n: number) => (n === 3 ? "" : n === 1 ? "→" : "←");
-      if (l.cut) chips.push(["cut", `✂ ${way(l.cut)}${name}`, t("link.cut", { a: this.id, b: name })]);
-      if (l.held) chips.push(["held", `⏸ ${way(l.held)}${name}`, t("link.held", { a: this.id, b: name })]);
-      if (l.slow > 0) chips.push(["slow", `⧗ ${name}`, t("link.slow", { a: this.id, b: name, ms: l.slow / 1000 })]);
+      if (l.cut) chips.push(["cut", t("chip.cut", { x: arrow(l.cut) + name }), t("link.cut", { a: this.id, b: name })]);
+      if (l.held) chips.push(["held", t("chip.held", { x: arrow(l.held) + name }), t("link.held", { a: this.id, b: name })]);
+      if (l.slow > 0) chips.push(["slow", t("chip.slow", { x: name }), t("link.slow", { a: this.id, b: name, ms: l.slow / 1000 })]);
     }
-    if (b.fetchesHeld) chips.push(["held", `⏸ ${t("held.fetches")}`, t("held.fetches.hint", { id: this.id })]);
-    if (b.controlHeld) chips.push(["held", `⏸ ${t("held.control")}`, t("held.control.hint", { id: this.id })]);
+    if (b.fetchesHeld) chips.push(["held", t("held.fetches"), t("held.fetches.hint", { id: this.id })]);
+    if (b.controlHeld) chips.push(["held", t("held.control"), t("held.control.hint", { id: this.id })]);
     const key = chips.map((c) => c.join()).join("|");
     if (key === this.chipKey) return;
     this.chipKey = key;
     this.chips.replaceChildren(...chips.map(([cls, words, hint]) => el("span", { class: `chip ${cls}`, title: hint }, words)));
     show(this.chips, chips.length > 0);
   }
+}
+
+// An arrow where only one direction is concerned: 1 to the other, 2 from it.
+function arrow(way: number): string {
+  return way === 1 ? "→" : way === 2 ? "←" : "";
 }
 
 /** seconds writes a duration as seconds with one decimal, for countdowns. */

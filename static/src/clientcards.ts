@@ -13,9 +13,16 @@ function makeRow(): Row {
   return { root: el("li", { class: "client" }, el("div", { class: "client-line" }, title, acks, note), chips), title, acks, note, chips, key: "" };
 }
 
-/** How many records a row has room for, by the width of the card. */
-function room(width: number, unit: number, chip: number): number {
-  return Math.max(Math.floor((width / unit - 36) / chip), 2);
+/** fitting is the longest end of a list of chips that a card of this width has room for. */
+function fitting<T>(all: T[], width: number, unit: number, label: (x: T) => number): T[] {
+  let free = width / unit - 32;
+  let i = all.length;
+  while (i > 0) {
+    free -= Math.max(label(all[i - 1]!) * 6.6 + 11, 24) + 3;
+    if (free < -3) break;
+    i--;
+  }
+  return all.slice(i);
 }
 
 export class ProducersCard {
@@ -46,7 +53,6 @@ export class ProducersCard {
     const lost = facts.partitions.get(p.partition)?.lost;
     // The newest records, and before them whatever still waits or is lost.
     const all = this.recordsOf(state.records, p.node);
-    const fit = room(layout.producers.w, layout.unit, 37);
     let [told, lostCount, waiting] = [0, 0, 0];
     for (const r of all) {
       if (r.fate === "acked" || r.fate === "assumed") told++;
@@ -59,7 +65,7 @@ export class ProducersCard {
     ].filter(Boolean).join(" · ");
     text(row.note, note || (waiting > 0 ? t("producer.waiting", { count: waiting }) : ""));
     set(row.note, "data-bad", lostCount > 0 ? "true" : undefined);
-    const shown = all.slice(-fit);
+    const shown = fitting(all, layout.producers.w, layout.unit, (r) => short(r.value).length + 1.6);
     const more = all.length - shown.length;
     const key = `${more}|${told}|` + shown.map((r) => `${r.value}:${r.fate}:${lost?.has(r.value)}`).join();
     if (key === row.key) return;
@@ -111,7 +117,7 @@ export class ConsumersCard {
     text(row.title, `${r.node} ← ${r.partition}`);
     text(row.acks, r.position < 0 ? t("reader.unknown") : t("reader.position", { offset: r.position }));
     set(row.root, "class", `client ${hueOf(r.partition, this.scene)}`);
-    const shown = r.read.slice(-room(layout.consumers.w, layout.unit, 27));
+    const shown = fitting(r.read, layout.consumers.w, layout.unit, (x) => String(x.offset).length);
     const key = `${r.read.length}|${shown.map((x) => `${x.offset}${x.value}`).join()}`;
     if (key === row.key) return;
     row.key = key;

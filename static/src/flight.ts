@@ -17,6 +17,10 @@ interface Look {
   strength: number; // 0..1
   partition: string;
   answer: boolean;
+  /** What was made for it, and for which generation of sprites and layout. */
+  sprite?: Sprite;
+  path?: Path;
+  made: number;
 }
 
 interface Sprite { image: HTMLCanvasElement; w: number; h: number; ax: number; ay: number }
@@ -40,6 +44,7 @@ export class Flight {
   private bursts: Burst[] = [];
   private crown: { from: string; to: string; time: number; wall: number } | undefined;
   private blank = true;
+  private generation = 1;
 
   constructor() {
     this.canvas = document.createElement("canvas");
@@ -56,7 +61,7 @@ export class Flight {
     this.canvas.height = Math.round(layout.height * this.ratio);
     this.canvas.style.width = `${layout.width}px`;
     this.canvas.style.height = `${layout.height}px`;
-    this.sprites.clear();
+    this.forget();
   }
 
   /** recolour reads the colours of the theme. */
@@ -68,12 +73,12 @@ export class Flight {
       this.colours[name] = getComputedStyle(probe).color;
     }
     probe.remove();
-    this.sprites.clear();
+    this.forget();
   }
 
   /** lost marks the place where a message ended. */
   lost(m: MessageState, s: Snapshot, time: number, wall: number): void {
-    const path = this.pathOf(m, s);
+    const path = this.pathOf(m, this.lookOf(m, s));
     if (!path || this.bursts.length > 40) return;
     const p = path.at(this.reduced ? 1 : ease.travel(fraction(m, time)));
     this.bursts.push({ x: p.x, y: p.y, time, wall });
@@ -101,7 +106,7 @@ export class Flight {
         const m = s.messages[i]!;
         const look = this.lookOf(m, s);
         if ((pass === 1) !== (look.strength > 0.6)) continue;
-        const path = this.pathOf(m, s);
+        const path = this.pathOf(m, look);
         if (!path) continue;
         this.blank = false;
         const f = fraction(m, time);
@@ -111,17 +116,18 @@ export class Flight {
           this.trail(path, at, look);
         }
         const p = path.at(at);
-        const sprite = this.spriteOf(look);
+        const sprite = (look.sprite ??= this.spriteOf(look));
         c.globalAlpha = look.strength * (this.reduced ? 1 : Math.min(1, f * 12 + 0.25));
         if (look.kind === "ask") {
-          c.save();
-          c.translate(p.x, p.y);
-          c.rotate(p.angle);
+          const [cos, sin] = [Math.cos(p.angle) * this.ratio, Math.sin(p.angle) * this.ratio];
+          c.setTransform(cos, sin, -sin, cos, p.x * this.ratio, p.y * this.ratio);
           c.drawImage(sprite.image, -sprite.ax, -sprite.ay, sprite.w, sprite.h);
-          c.restore();
+          c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
           if (look.words && trails <= 8) this.label(look, p.x, p.y - 19 * u);
         } else {
-          c.drawImage(sprite.image, p.x - sprite.ax, p.y - sprite.ay, sprite.w, sprite.h);
+          // What is wide stays inside the stage.
+          const x = Math.min(Math.max(p.x - sprite.ax, 0), layout.width - sprite.w);
+          c.drawImage(sprite.image, x, p.y - sprite.ay, sprite.w, sprite.h);
         }
         if (m.held) this.pause(p.x, p.y);
         c.globalAlpha = 1;
@@ -130,9 +136,15 @@ export class Flight {
     return this.drawBursts(time, now);
   }
 
-  pathOf(m: MessageState, s: Snapshot): Path | undefined {
-    const look = this.lookOf(m, s);
-    return this.layout?.path(m.from, m.to, look.partition, look.answer);
+  private pathOf(m: MessageState, look: Look): Path | undefined {
+    if (!look.path && this.layout) look.path = this.layout.path(m.from, m.to, look.partition, look.answer);
+    return look.path;
+  }
+
+  // New colours or a new layout: every picture and path is made again.
+  private forget(): void {
+    this.sprites.clear();
+    this.generation++;
   }
 
   private trail(path: Path, at: number, look: Look): void {
@@ -228,6 +240,11 @@ export class Flight {
   private lookOf(m: MessageState, s: Snapshot): Look {
     let look = this.looks.get(m);
     if (!look) this.looks.set(m, (look = lookOf(m, s)));
+    if (look.made !== this.generation) {
+      look.made = this.generation;
+      delete look.sprite;
+      delete look.path;
+    }
     return look;
   }
 
@@ -436,7 +453,7 @@ function lookOf(m: MessageState, s: Snapshot): Look {
   const part = m.parts.find((x) => x.values?.length) ?? m.parts[0];
   const partition = part?.partition ?? "";
   const hue = partition ? (s.partitions.findIndex((p) => p.name === partition) % 4) + 1 : 0;
-  const look: Look = { kind: "small", hue, words: "", tag: "", strength: 1, partition, answer: /_answer$|_pong$|_watch$/.test(m.what) };
+  const look: Look = { kind: "small", hue, words: "", tag: "", strength: 1, partition, made: 0, answer: /_answer$|_pong$|_watch$/.test(m.what) };
   switch (m.what) {
     case "produce":
       return { ...look, kind: "data", words: valueRange(part?.values ?? []) };

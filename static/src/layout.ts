@@ -47,7 +47,7 @@ export interface LogWindow {
 
 const PAD = 16;
 const GUTTER = 16;
-const HEAD = 46;
+const HEAD = 58;
 const COLUMN_BELOW = 640;
 
 export class Layout {
@@ -56,6 +56,7 @@ export class Layout {
   readonly height: number;
   readonly unit: number;
   readonly compact: boolean;
+  readonly tight: boolean;
   readonly plate: PlateSizes;
   readonly head: number;
   readonly producers: Rect;
@@ -68,6 +69,7 @@ export class Layout {
   readonly holes = new Map<string, Rect>();
   private readonly netY: number; // middle of the lane between the upper cards and the brokers
   private readonly laneH: number;
+  private readonly gutter: number = GUTTER;
   private readonly paths = new Map<string, Path>();
   private readonly clients: Map<string, { consumer: boolean; index: number; of: number }>;
 
@@ -81,13 +83,14 @@ export class Layout {
     this.head = HEAD * u;
     const zkRows = Math.ceil(shape.partitions.length / (shape.partitions.length > 4 ? 2 : 1));
     const clientRows = Math.min(Math.max(shape.producers.length, shape.readers.length, 2), 4);
-    const topH = Math.max(44 + clientRows * 44, 54 + zkRows * 23, 132) * u;
+    const topH = Math.max(44 + clientRows * 44, 58 + zkRows * 23, 138) * u;
 
     if (this.column) {
       const pad = 10 * u;
       const gutter = 26 * u; // messages travel along the right edge
       const w = (this.width = shape.width) - pad - gutter;
-      this.compact = w < 300 * u;
+      this.compact = w < 268 * u;
+      this.tight = false;
       this.plate = plateSizes(w - 12 * u, u, this.compact);
       this.laneH = 12 * u;
       this.netY = 0;
@@ -114,10 +117,12 @@ export class Layout {
     }
 
     const net = 46 * u;
-    const minW = 168 * u;
-    this.width = Math.max(shape.width, 2 * PAD * u + n * minW + (n - 1) * GUTTER * u);
-    const colW = (this.width - 2 * PAD * u - (n - 1) * GUTTER * u) / n;
-    this.compact = colW < 236 * u;
+    const minW = 138 * u;
+    const gutter = (this.gutter = (n > 5 ? 12 : GUTTER) * u);
+    this.width = Math.max(shape.width, 2 * PAD * u + n * minW + (n - 1) * gutter);
+    const colW = (this.width - 2 * PAD * u - (n - 1) * gutter) / n;
+    this.compact = colW < 240 * u;
+    this.tight = colW < 176 * u;
     this.plate = plateSizes(colW - 14 * u, u, this.compact);
     const top = 12 * u;
     const by = top + topH + net;
@@ -133,10 +138,10 @@ export class Layout {
     const sideW = n >= 4 && n <= 5 ? Math.max(colW, 200 * u) : Math.max(this.width * 0.22, 200 * u);
     this.producers = { x: PAD * u, y: top, w: sideW, h: topH };
     this.consumers = { x: this.width - PAD * u - sideW, y: top, w: sideW, h: topH };
-    const zx = PAD * u + sideW + GUTTER * u;
+    const zx = PAD * u + sideW + gutter;
     this.zookeeper = { x: zx, y: top, w: this.width - 2 * zx, h: topH };
     shape.brokers.forEach((b, i) => {
-      const x = PAD * u + i * (colW + GUTTER * u);
+      const x = PAD * u + i * (colW + gutter);
       this.brokers.set(b, { x, y: by, w: colW, h: this.head + rows * rowH + 8 * u });
       shape.partitions.forEach((p, r) => {
         const rect = { x: x + 7 * u, y: by + this.head + r * rowH + this.laneH, w: colW - 14 * u, h: this.plate.h };
@@ -150,14 +155,14 @@ export class Layout {
     const u = this.unit;
     const inner = this.plate.w - 2 * this.plate.pad;
     const digits = String(Math.max(maxLeo, 0)).length;
-    const cell = Math.round((digits <= 2 ? (this.compact ? 17 : 18) : 8.2 * digits + 1) * u);
+    const cell = Math.round((digits <= 2 ? (this.compact ? 17 : 18) : 8.4 * digits + 2) * u);
     const step = cell + 2 * u;
     const fit = Math.floor((inner + 2 * u) / step);
     if (maxLeo <= fit - 1) return { start: 0, count: fit, x0: this.plate.pad, cell, step, chip: 0 };
     const chip = Math.max((digits * 2 + 1) * 7 + 10, 30) * u;
     const count = Math.max(Math.floor((inner - chip - 2 * u) / step), 2);
     // The window moves on by several cells at once and leaves room at the end.
-    const jump = Math.max(Math.floor(count / 3), 1);
+    const jump = Math.max(Math.floor(count / 4), 1);
     const start = Math.max(Math.ceil((maxLeo - (count - 1)) / jump), 1) * jump;
     return { start, count, x0: this.plate.pad + chip + 4 * u, cell, step, chip };
   }
@@ -181,7 +186,7 @@ export class Layout {
     if (a && b && from !== to) {
       const [ax, bx] = [a.x + a.w / 2, b.x + b.w / 2];
       const dir = bx > ax ? 1 : -1;
-      const columns = Math.round(Math.abs(bx - ax) / (a.w + 14 * u + GUTTER * u));
+      const columns = Math.round(Math.abs(bx - ax) / (a.w + 14 * u + this.gutter));
       const rise = Math.min((answer ? 10 : 22) * u + columns * 8 * u, this.laneH - 12 * u);
       // Requests end and answers begin at the inner side of the leader's plate.
       const reach = 26 * u;
@@ -192,11 +197,15 @@ export class Layout {
     const broker = client === from ? to : from;
     const plate = this.plates.get(`${broker}|${partition}`);
     if (client && plate) {
-      const side = this.clientSide(client);
+      // Producers come down left of a column and consumers right of it, but at the
+      // edges of the stage there is no room for what a message carries.
+      const place = this.shape.brokers.indexOf(broker);
+      const side = place === 0 ? 1 : place === this.shape.brokers.length - 1 ? -1 : this.clientSide(client);
       const s = this.clientPoint(client, answer);
       const card = this.brokers.get(broker)!;
-      const gx = side < 0 ? card.x - (GUTTER / 2) * u : card.x + card.w + (GUTTER / 2) * u;
-      const y = this.netY + (side < 0 ? -8 : 8) * u + (answer ? 6 : 0) * u;
+      const shift = (this.clientSide(client) * 2 + (answer ? 1.5 : -1.5)) * u;
+      const gx = (side < 0 ? card.x - this.gutter / 2 : card.x + card.w + this.gutter / 2) + shift;
+      const y = this.netY + this.clientSide(client) * 8 * u + (answer ? 6 : 0) * u;
       const lane = plate.y - (answer ? 10 : 18) * u;
       const end = side < 0 ? plate.x + 34 * u : plate.x + plate.w - 34 * u;
       const points = [s, { x: s.x, y }, { x: gx, y }, { x: gx, y: lane }, { x: end, y: lane }, { x: end, y: plate.y }];

@@ -121,11 +121,11 @@ export class Panel {
     text(by("send"), t("send.button.count", { count: this.count }));
     set(by("stream"), "aria-pressed", String(p !== undefined && p.every > 0));
     this.actions.update(this.actionsOf(scene), (a) => a.key);
-    const cast = castOf(state, this.producer);
+    const cast = castOf(state, this.producer, scene.facts);
     TRIES.forEach((x, i) => {
       const v = this.tries[i]!;
       const can = cast !== undefined && x.possible(cast);
-      text(v.label, t(x.key, cast ? x.params(cast) : {}).replace(/\{\w+\}/g, "…"));
+      text(v.label, t(x.key, cast ? x.params(cast) : {}).replace(/\{\w+\}|-1/g, "…"));
       v.root.disabled = !can || (this.running !== "" && this.running !== x.key);
       set(v.root, "data-running", this.running === x.key ? "true" : undefined);
     });
@@ -138,7 +138,7 @@ export class Panel {
 
   private async attempt(key: string): Promise<void> {
     const t = TRIES.find((x) => x.key === key)!;
-    const cast: Cast | undefined = castOf(this.director.state(), this.producer);
+    const cast: Cast | undefined = castOf(this.director.state(), this.producer); // as it is, not as it is shown
     if (!cast || this.running) return;
     this.running = key;
     this.repatch();

@@ -103,7 +103,7 @@ export class Plate {
       this.geometry = geometry;
       this.resize(scene);
     }
-    set(this.root, "class", `plate ${hueOf(this.partition, scene)}${sizes.twoLines ? " two-lines" : ""}`);
+    set(this.root, "class", `plate ${hueOf(this.partition, scene)}${sizes.twoLines ? " two-lines" : ""}${layout.tight ? " tight" : ""}`);
     text(this.name, this.partition);
 
     const inISR = p.isr.includes(Number(this.broker));
@@ -267,7 +267,7 @@ export class Plate {
       set(caret, "d", `M${x} ${y}l${4.5 * unit} ${7 * unit}h${-9 * unit}z`);
       const right = x + 8 * unit + width <= plate.w - 4 * unit;
       set(endText, "x", right ? x + 8 * unit : x - 8 * unit);
-      set(endText, "text-anchor", right ? "start" : "end");
+      endText.style.textAnchor = right ? "start" : "end";
       set(endText, "y", y + 8.5 * unit);
       text(endText, label);
     }

@@ -67,6 +67,7 @@ export class Stage {
 
   /** resize takes a new layout. */
   resize(scene: Scene): void {
+    this.root.classList.toggle("column", scene.layout.column);
     this.root.style.width = `${scene.layout.width}px`;
     this.root.style.height = `${scene.layout.height}px`;
     this.flight.resize(scene.layout);

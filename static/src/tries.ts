@@ -1,7 +1,7 @@
 // "Try this": short plays of a few statements each. A play waits for what it needs
 // to see before it goes on; what happens is up to the cluster.
 
-import { Deriver } from "./derive";
+import { Deriver, type Facts } from "./derive";
 import type { Params } from "./i18n";
 import type { Snapshot } from "./state";
 
@@ -24,10 +24,9 @@ export interface Try {
 }
 
 /** castOf looks for the parts; undefined while there are none to play. */
-export function castOf(s: Snapshot, producer?: string): Cast | undefined {
+export function castOf(s: Snapshot, producer?: string, facts: Facts = new Deriver().derive(s)): Cast | undefined {
   const p = s.producers.find((x) => x.node === producer) ?? s.producers[0];
   if (!p) return undefined;
-  const facts = new Deriver().derive(s);
   const f = facts.partitions.get(p.partition);
   if (!f) return undefined;
   const up = (id: number) => s.brokers.find((b) => b.id === String(id))?.state === "up";
