@@ -1,0 +1,86 @@
+package cluster
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"tidemark/cluster/check"
+	"tidemark/cluster/protocol"
+	"tidemark/cluster/sim"
+	"tidemark/cluster/trace"
+)
+
+// labFile writes a recording as a file of the lab language.
+func labFile(r Recording, until sim.Time) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "kafka %s\nseed %d\nbrokers%s, controller %d\n", r.Config.Line, r.Config.Seed, ids(r.Config.Brokers), r.Config.Controller)
+	for _, p := range r.Config.Partitions {
+		fmt.Fprintln(&b, p)
+	}
+	for _, s := range r.Config.Settings {
+		fmt.Fprintln(&b, s)
+	}
+	at := sim.Time(0)
+	for _, x := range r.Commands {
+		if x.At > at {
+			fmt.Fprintf(&b, "run %s\n", protocol.FormatDuration(int64(x.At-at)))
+			at = x.At
+		}
+		fmt.Fprintln(&b, x.Command)
+	}
+	fmt.Fprintf(&b, "run %s\nexpect invariants hold\n", protocol.FormatDuration(int64(until-at)))
+	return b.String()
+}
+
+// TestInvariants runs random faults, then heals everything and requires the cluster to
+// come to rest: a safety phase and a liveness phase. A failure prints a file that
+// reproduces it with tidemark run.
+func TestInvariants(t *testing.T) {
+	committed := 0
+	seeds(t, func(t *testing.T, line protocol.Line, seed uint64) {
+		checker := check.New(nil)
+		c := newCluster(t, article(line, seed), checker.Observe)
+		play(t, c, randomScript(seed+1000, 60), runUntil)
+		for b := range c.shared.Brokers.All {
+			switch c.status(b) {
+			case sim.Down, sim.Off:
+				c.Do(StartBrokers{[]protocol.Broker{b}})
+			case sim.Frozen:
+				c.Do(Thaw{[]protocol.Broker{b}})
+			}
+		}
+		c.Do(Heal{})
+		c.Do(ReleaseFetches{c.shared.Brokers.List()})
+		for from := range c.names.Nodes {
+			for to := range c.names.Nodes {
+				l := Link{From: c.names.Nodes[from], To: c.names.Nodes[to]}
+				if l.From != "" && l.To != "" && from != to {
+					c.Do(Release{l})
+					c.Do(Slow{Link: l})
+				}
+			}
+		}
+		for end := c.Now() + 120*sim.Second; !c.Settled() && c.Now() < end; {
+			c.RunUntil(c.Now() + 500*sim.Millisecond)
+		}
+		if !c.Settled() {
+			t.Errorf("not settled 120 s after everything was healed\n%s", labFile(c.Recording(), c.Now()))
+		}
+		c.Do(SendNumbered{Producer: "P", Count: 3})
+		c.RunUntil(c.Now() + 10*sim.Second)
+		acked := 0
+		for _, r := range c.Snapshot().Records {
+			if r.Fate == trace.Acked {
+				acked++
+			}
+		}
+		committed += acked
+		for _, v := range checker.Unexcused() {
+			t.Errorf("%s at event %d (%s): %s\n%s", v.Invariant, v.Event, v.Time, v.Text, labFile(c.Recording(), c.Now()))
+		}
+	})
+	if committed == 0 {
+		t.Error("no record was ever acknowledged: the runs reached nothing")
+	}
+}
