@@ -108,7 +108,7 @@ func play(t testing.TB, c *Cluster, script []scriptLine, advance func(*Cluster, 
 func runUntil(c *Cluster, at sim.Time) { c.RunUntil(at) }
 
 func seeds(t testing.TB, f func(t *testing.T, line protocol.Line, seed uint64)) {
-	n := uint64(12)
+	n := uint64(40)
 	if testing.Short() {
 		n = 3
 	}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"tidemark/cluster/coord"
@@ -33,7 +34,7 @@ var Invariants = []Invariant{
 	{HWRises, "a leader's high watermark does not fall while it leads in one epoch"},
 	{LeaderInISR, "a partition's leader, if there is one, is in the ISR, and the ISR is a subset of the assignment"},
 	{OneLeaderPerEpoch, "in one leader epoch only one broker becomes leader of a partition"},
-	{EpochsRise, "controller epochs rise with every election; leader epochs in ZooKeeper never fall"},
+	{EpochsRise, "controller epochs in ZooKeeper rise with every election; leader epochs in ZooKeeper never fall"},
 	{CommittedAgrees, "what a leader commits at an offset is what was committed there before"},
 	{LeaderComplete, "whoever becomes leader has every committed record"},
 	{AckedAllCommitted, "a record acknowledged with acks=all is committed"},
@@ -128,14 +129,12 @@ func (c *Checker) Observe(e *trace.Event) {
 		if e.How == trace.Uncleanly {
 			c.excuse(e.Partition, "an unclean election")
 		}
-	case trace.ControllerElected:
-		if e.ControllerEpoch <= c.controller {
-			c.violated(e, EpochsRise, protocol.NoPartition, "controller epoch %d after %d", e.ControllerEpoch, c.controller)
-		}
-		c.controller = max(c.controller, e.ControllerEpoch)
 	case trace.ZnodeCreated, trace.ZnodeChanged:
-		if strings.HasSuffix(e.Path, "/state") {
+		switch {
+		case strings.HasSuffix(e.Path, "/state"):
 			c.stateWritten(e)
+		case e.Path == coord.ControllerEpochPath:
+			c.controllerEpoch(e)
 		}
 	case trace.RecordAcked:
 		if p := c.state.Producer(e.Node); p != nil && p.Acks == protocol.AcksAll {
@@ -256,6 +255,15 @@ func (c *Checker) stateWritten(e *trace.Event) {
 		}
 		g.epoch = max(g.epoch, s.LeaderEpoch)
 	}
+}
+
+func (c *Checker) controllerEpoch(e *trace.Event) {
+	n, err := strconv.Atoi(e.Text)
+	if err != nil || protocol.Epoch(n) <= c.controller {
+		c.violated(e, EpochsRise, protocol.NoPartition, "controller epoch %s after %d", e.Text, c.controller)
+		return
+	}
+	c.controller = protocol.Epoch(n)
 }
 
 func (c *Checker) acked(e *trace.Event) {

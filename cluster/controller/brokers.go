@@ -65,14 +65,11 @@ func (c *Controller) readBrokers(ctx coord.Context, t *task) (bool, []task) {
 	}
 	went := c.live &^ now
 	t.phase = done
-	var next []task
-	next = append(next, c.brokersCame(ctx, came)...)
-	if bounced != 0 {
-		next = append(next, c.brokersWent(ctx, bounced)...)
-		next = append(next, c.brokersCame(ctx, bounced)...)
+	// In Kafka's order. A bounced broker's failure is dealt with to its end before it is
+	// greeted: else it would be told of epochs that its own failure has ended.
+	return false, []task{
+		{kind: appear, brokers: came}, {kind: vanish, brokers: bounced}, {kind: appear, brokers: bounced}, {kind: vanish, brokers: went},
 	}
-	next = append(next, c.brokersWent(ctx, went)...)
-	return false, next
 }
 
 // brokersCame greets new brokers: everybody hears of them, they hear of everything,

@@ -86,7 +86,7 @@ func (c *Controller) campaign(ctx coord.Context, t *task) (bool, []task) {
 		if c.answers[0].Err == coord.OK {
 			return false, c.win(ctx, t)
 		}
-		t.phase = done
+		t.phase = campaignLook // somebody else wrote it, or this write's first answer was lost
 	}
 	return false, nil
 }

@@ -35,6 +35,8 @@ const (
 	readPreferred   // which preferred elections are asked for
 	shutdownBegin   // relieve a broker
 	shutdownEnd     // and answer it
+	appear          // brokers that came
+	vanish          // brokers that went
 	tellMetadata    // UpdateMetadata to everyone
 	rebalance       // look for leaders that should move back
 	deletePreferred // the admin's request is done
@@ -81,6 +83,12 @@ func (c *Controller) step(ctx coord.Context, t *task) (waits bool, next []task) 
 		return false, c.shutdownBegin(t)
 	case shutdownEnd:
 		c.shutdownEnd(ctx, t)
+	case appear:
+		t.phase = done
+		return false, c.brokersCame(ctx, t.brokers)
+	case vanish:
+		t.phase = done
+		return false, c.brokersWent(ctx, t.brokers)
 	case tellMetadata:
 		if !t.lost {
 			c.batch.metadata(c.live|c.shuttingDown, nil)

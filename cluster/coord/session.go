@@ -144,6 +144,11 @@ func (s *Session) Deliver(now sim.Time, m *sim.Message, out *sim.Outbox) (Notice
 		if b.Err == SessionExpired {
 			return s.expired(out), true
 		}
+		if slices.ContainsFunc(s.calls, func(c call) bool { return c.id != 0 && c.id < m.InReplyTo }) {
+			// An earlier request was not answered: it or its answer was lost, and with it the
+			// connection. ZooKeeper's client says «xid out of order» and connects again.
+			return s.lost(now, out)
+		}
 		i := slices.IndexFunc(s.calls, func(c call) bool { return c.id == m.InReplyTo })
 		if i < 0 {
 			return Notice{}, false // a ping's answer

@@ -182,6 +182,10 @@ func (s *Scheduler) take(p *pending) bool {
 		t.at, t.queued = Never, Never
 		s.in = Input{Kind: Fire, Timer: p.timer, Cause: t.cause}
 	default:
+		if n.status == Frozen {
+			n.backlog = append(n.backlog, *p)
+			return false
+		}
 		if n.status != Up {
 			return false
 		}
