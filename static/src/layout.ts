@@ -43,6 +43,7 @@ export interface LogWindow {
   cell: number; // width of a cell
   step: number; // from one cell to the next
   chip: number; // width of the chip for what is before; 0 without one
+  brief: 0 | 1 | 2; // the chip has room for both its offsets, the last, or none
 }
 
 const PAD = 16;
@@ -158,13 +159,17 @@ export class Layout {
     const cell = Math.round((digits <= 2 ? (this.compact ? 17 : 18) : 8.4 * digits + 2) * u);
     const step = cell + 2 * u;
     const fit = Math.floor((inner + 2 * u) / step);
-    if (maxLeo <= fit - 1) return { start: 0, count: fit, x0: this.plate.pad, cell, step, chip: 0 };
-    const chip = Math.max((digits * 2 + 1) * 7 + 10, 30) * u;
-    const count = Math.max(Math.floor((inner - chip - 2 * u) / step), 2);
+    if (maxLeo <= fit - 1) return { start: 0, count: fit, x0: this.plate.pad, cell, step, chip: 0, brief: 0 };
+    // The chip says "0–407"; in a narrow plate only "…407", in a very narrow one "…".
+    const cells = (chip: number) => Math.floor((inner - chip - 2 * u) / step);
+    const widths = [Math.max((digits * 2 + 1) * 7 + 10, 30) * u, ((digits + 1) * 7 + 8) * u, 14 * u] as const;
+    const brief = cells(widths[0]) >= 3 ? 0 : cells(widths[1]) >= 2 ? 1 : 2;
+    const chip = widths[brief];
+    const count = Math.max(cells(chip), 2);
     // The window moves on by several cells at once and leaves room at the end.
     const jump = Math.max(Math.floor(count / 4), 1);
     const start = Math.max(Math.ceil((maxLeo - (count - 1)) / jump), 1) * jump;
-    return { start, count, x0: this.plate.pad + chip + 4 * u, cell, step, chip };
+    return { start, count, x0: this.plate.pad + chip + 2 * u, cell, step, chip, brief };
   }
 
   /**

@@ -4,7 +4,7 @@
 
 import {
   type BrokerState, type Event, type MessageState, type ReaderState, type RecordState, type ReplicaState,
-  type Snapshot, type EpochRuns, isBroker,
+  type Snapshot, type EpochRuns, isBroker, isZooKeeper,
 } from "./state";
 
 /** emptySnapshot is the state before the first event. */
@@ -19,9 +19,13 @@ export function emptySnapshot(kafka = ""): Snapshot {
 export class Model {
   readonly state: Snapshot;
   private readonly ledger = new Map<string, RecordState>(); // by value
+  private readonly clients: string[]; // in the order in which they were made
 
   constructor(state: Snapshot) {
     this.state = state;
+    // A snapshot does not say in which order a producer and a reader were made. That
+    // matters only for the order of two links of one node.
+    this.clients = [...state.producers, ...state.readers].map((c) => c.node);
     for (const r of state.records) this.ledger.set(r.value, r);
   }
 
@@ -96,7 +100,7 @@ export class Model {
         remove(s.znodes, (x) => x.path === e.path);
         break;
       case "became_leader": case "became_follower": case "replica_stopped": case "log_created": case "log_recovered":
-      case "log_appended": case "log_truncated": case "log_tail_lost": case "log_flushed": case "log_wiped":
+      case "log_appended": case "log_truncated": case "log_tail_lost": case "log_restarted": case "log_flushed": case "log_wiped":
       case "high_watermark_advanced": case "high_watermark_lowered": case "high_watermark_checkpointed":
       case "follower_progressed": case "isr_shrunk": case "isr_expanded":
         this.applyReplica(e);
@@ -272,6 +276,11 @@ export class Model {
         r.flushed = Math.min(r.flushed, e.offset!);
         break;
       }
+      case "log_restarted":
+        r.values = [];
+        r.epochs = [];
+        r.logStart = r.flushed = e.offset!;
+        break;
       case "log_flushed":
         r.flushed = e.offset!;
         break;
@@ -301,6 +310,7 @@ export class Model {
     const p = s.producers.find((x) => x.node === e.node);
     switch (e.kind) {
       case "producer_added":
+        this.clients.push(e.node!);
         s.producers.push({ node: e.node!, partition: e.partition!, acks: e.acks!, every: 0, leader: -1 });
         return;
       case "producer_changed":
@@ -355,6 +365,7 @@ export class Model {
   private applyReader(e: Event): void {
     const s = this.state;
     if (e.kind === "reader_added") {
+      this.clients.push(e.node!);
       s.readers.push({ node: e.node!, partition: e.partition!, manual: e.how === "manual", position: e.offset!, leader: -1, read: [] });
       return;
     }
@@ -368,15 +379,15 @@ export class Model {
     }
   }
 
-  /** compareAll orders every kind of node as the core numbers them: brokers, ZooKeeper, clients in order of appearance. */
+  /** compareAll orders every kind of node as the core numbers them: ZooKeeper, brokers, clients in order of appearance. */
   private compareAll(a: string, b: string): number {
     return this.rank(a) - this.rank(b);
   }
 
   private rank(name: string): number {
+    if (isZooKeeper(name)) return 0;
     if (isBroker(name)) return Number(name);
-    const clients = [...this.state.producers, ...this.state.readers].map((c) => c.node);
-    return 1000 + clients.indexOf(name);
+    return 1000 + this.clients.indexOf(name);
   }
 }
 

@@ -253,7 +253,7 @@ export class Plate {
       setBox(chipBox, plate.pad + 0.6, plate.cellY - top + 0.6, w.chip - 1.2, plate.cellH - 1.2, 4 * unit);
       set(chipText, "x", plate.pad + w.chip / 2);
       set(chipText, "y", plate.cellY - top + plate.cellH / 2 + 4 * unit);
-      text(chipText, before - 1 === r.logStart ? String(r.logStart) : `${r.logStart}–${before - 1}`);
+      text(chipText, before - 1 === r.logStart ? String(r.logStart) : w.brief > 0 ? `…${w.brief === 1 ? before - 1 : ""}` : `${r.logStart}–${before - 1}`);
       set(this.chip, "class", `chip ${r.hw >= before ? "committed" : "pending"}`);
     }
     // Log end.

@@ -34,9 +34,9 @@ export class Stage {
       case "log_appended":
         plate?.appended(e.offset!, e.values!.length, since);
         break;
-      case "log_truncated": case "log_tail_lost": {
+      case "log_truncated": case "log_tail_lost": case "log_restarted": {
         const r = before.replica(e.node, e.partition);
-        if (r) plate?.truncated(e.offset!, leo(r), since);
+        if (r) plate?.truncated(e.kind === "log_restarted" ? r.logStart : e.offset!, leo(r), since);
         break;
       }
       case "znode_created": case "znode_changed": case "znode_deleted":
