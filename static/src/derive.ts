@@ -17,6 +17,8 @@ export interface PartitionFacts {
   acting: ReplicaState | undefined;
   /** Told success to a producer, and missing in the acting leader's log. */
   lost: ReadonlySet<string>;
+  /** Changes whenever lost does. */
+  lostVersion: number;
   /** More than one leader epoch occurs in the logs. */
   manyEpochs: boolean;
   maxLeo: number;
@@ -67,7 +69,7 @@ export class Deriver {
       for (const r of logs) for (const [e] of r.epochs) epochs.add(e);
       facts.partitions.set(p.name, {
         name: p.name, replicas: p.replicas, leader, epoch, isr: (x["isr"] as number[] | undefined) ?? [],
-        znodeVersion: z?.version ?? -1, acting, lost: losses.update(p.name, acting, s.records, underWay),
+        znodeVersion: z?.version ?? -1, acting, lost: losses.update(p.name, acting, s.records, underWay), lostVersion: losses.version,
         manyEpochs: epochs.size > 1, maxLeo: logs.reduce((n, r) => Math.max(n, leo(r)), 0),
       });
     }
@@ -85,21 +87,24 @@ class Losses {
   private counted = 0; // records of the log that are in present
   private from = 0; // all records of the ledger before this have had their verdict
   private lost = new Set<string>();
+  version = 0;
 
   update(partition: string, acting: ReplicaState | undefined, ledger: RecordState[], underWay: Set<string>): ReadonlySet<string> {
     if (!acting) {
       this.log = undefined;
+      this.version++;
       return (this.lost = new Set());
     }
     if (acting.values !== this.log || ledger.length < this.from) {
       this.log = acting.values;
       this.present = new Set();
       this.lost = new Set();
+      this.version++;
       this.counted = this.from = 0;
     }
     for (; this.counted < acting.values.length; this.counted++) {
       this.present.add(acting.values[this.counted]!);
-      this.lost.delete(acting.values[this.counted]!);
+      if (this.lost.delete(acting.values[this.counted]!)) this.version++;
     }
     let settled = true;
     for (let i = this.from; i < ledger.length; i++) {
@@ -107,7 +112,10 @@ class Losses {
       const told = r.fate === "acked" || r.fate === "assumed";
       // With acks=0 success is assumed when the request leaves: until it has had time to arrive, nothing is lost.
       const open = !told ? r.fate !== "failed" : !this.present.has(r.value) && underWay.has(r.value);
-      if (told && !open && r.partition === partition && !this.present.has(r.value)) this.lost.add(r.value);
+      if (told && !open && r.partition === partition && !this.present.has(r.value) && !this.lost.has(r.value)) {
+        this.lost.add(r.value);
+        this.version++;
+      }
       if (open && r.partition === partition) settled = false;
       if (settled) this.from = i + 1;
     }

@@ -23,7 +23,8 @@ interface Look {
   made: number;
 }
 
-interface Sprite { image: HTMLCanvasElement; w: number; h: number; ax: number; ay: number }
+/** A picture on a page, with the point that it is held at. */
+interface Sprite { page: HTMLCanvasElement; sx: number; sy: number; w: number; h: number; ax: number; ay: number }
 interface Burst { x: number; y: number; time: number; wall: number }
 
 const COLOURS = ["card", "ink", "muted", "ok", "bad", "ctl", "accent", "hw", "hw-t", "on-bad", "on-ctl", "crown",
@@ -31,6 +32,13 @@ const COLOURS = ["card", "ink", "muted", "ok", "bad", "ctl", "accent", "hw", "hw
 
 /** How many messages get a trail, and how many are shown at full strength. */
 const TRAILS = 14;
+/**
+ * Pictures of messages are kept on pages of this side, in px. A page that has just
+ * been painted on is copied by the browser before it can be drawn from, so pages are
+ * small; with this many full, all pictures are made anew.
+ */
+const PAGE = 224;
+const PAGES = 24;
 
 export class Flight {
   readonly canvas: HTMLCanvasElement;
@@ -45,6 +53,11 @@ export class Flight {
   private crown: { from: string; to: string; time: number; wall: number } | undefined;
   private blank = true;
   private generation = 1;
+  private pages = 0;
+  private page = document.createElement("canvas");
+  private painter = this.page.getContext("2d")!;
+  private shelf = { x: 0, y: 0, h: 0 };
+  private readonly widths = new Map<string, Map<string, number>>();
 
   constructor() {
     this.canvas = document.createElement("canvas");
@@ -121,13 +134,13 @@ export class Flight {
         if (look.kind === "ask") {
           const [cos, sin] = [Math.cos(p.angle) * this.ratio, Math.sin(p.angle) * this.ratio];
           c.setTransform(cos, sin, -sin, cos, p.x * this.ratio, p.y * this.ratio);
-          c.drawImage(sprite.image, -sprite.ax, -sprite.ay, sprite.w, sprite.h);
+          this.copy(sprite, -sprite.ax, -sprite.ay);
           c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
           if (look.words && trails <= 8) this.label(look, p.x, p.y - 19 * u);
         } else {
           // What is wide stays inside the stage.
           const x = Math.min(Math.max(p.x - sprite.ax, 0), layout.width - sprite.w);
-          c.drawImage(sprite.image, x, p.y - sprite.ay, sprite.w, sprite.h);
+          this.copy(sprite, x, p.y - sprite.ay);
         }
         if (m.held) this.pause(p.x, p.y);
         c.globalAlpha = 1;
@@ -141,10 +154,22 @@ export class Flight {
     return look.path;
   }
 
-  // New colours or a new layout: every picture and path is made again.
+  // New colours, a new layout or too many pages: every picture and path is made again.
   private forget(): void {
     this.sprites.clear();
+    this.widths.clear();
     this.generation++;
+    this.pages = 0;
+    this.turn();
+  }
+
+  // A fresh page.
+  private turn(): void {
+    this.pages++;
+    this.page = document.createElement("canvas");
+    this.page.width = this.page.height = Math.round(PAGE * this.ratio * (this.layout?.unit ?? 1));
+    this.painter = this.page.getContext("2d")!;
+    this.shelf = { x: 0, y: 0, h: 0 };
   }
 
   private trail(path: Path, at: number, look: Look): void {
@@ -179,7 +204,7 @@ export class Flight {
 
   private label(look: Look, x: number, y: number): void {
     const s = this.labelSprite(look.words, look.hue);
-    this.context.drawImage(s.image, x - s.ax, y - s.ay, s.w, s.h);
+    this.copy(s, x - s.ax, y - s.ay);
   }
 
   private pause(x: number, y: number): void {
@@ -259,7 +284,6 @@ export class Flight {
     const key = `${look.kind}|${look.hue}|${look.words}|${look.tag}`;
     let s = this.sprites.get(key);
     if (!s) {
-      if (this.sprites.size > 600) this.sprites.clear();
       this.sprites.set(key, (s = this.paint(look)));
     }
     return s;
@@ -425,20 +449,45 @@ export class Flight {
     c.fillText(words, x, y + 0.5);
   }
 
+  // Widths are summed from those of the characters, which are measured once.
   private measure(words: string, font: string): number {
-    this.context.font = font;
-    return this.context.measureText(words).width;
+    let widths = this.widths.get(font);
+    if (!widths) this.widths.set(font, (widths = new Map<string, number>()));
+    let sum = 0;
+    for (const ch of words) {
+      let w = widths.get(ch);
+      if (w === undefined) {
+        this.context.font = font;
+        widths.set(ch, (w = this.context.measureText(ch).width));
+      }
+      sum += w;
+    }
+    return sum;
   }
 
-  /** canvasOf paints a picture once; ax is where it is held, its middle unless told. */
+  /** canvasOf paints a picture on the present page; ax is where it is held, its middle unless told. */
   private canvasOf(w: number, h: number, paint: (c: CanvasRenderingContext2D) => void, ax = w / 2): Sprite {
-    const image = document.createElement("canvas");
-    image.width = Math.ceil(w * this.ratio);
-    image.height = Math.ceil(h * this.ratio);
-    const c = image.getContext("2d")!;
-    c.scale(this.ratio, this.ratio);
+    const [pw, ph] = [Math.ceil(w * this.ratio) + 2, Math.ceil(h * this.ratio) + 2];
+    if (this.shelf.x + pw > this.page.width) {
+      this.shelf.y += this.shelf.h;
+      this.shelf.x = this.shelf.h = 0;
+    }
+    if (this.shelf.y + ph > this.page.height) {
+      if (this.pages < PAGES) this.turn();
+      else this.forget();
+    }
+    const { x, y } = this.shelf;
+    this.shelf.x += pw;
+    this.shelf.h = Math.max(this.shelf.h, ph);
+    const c = this.painter;
+    c.setTransform(this.ratio, 0, 0, this.ratio, x, y);
+    c.globalAlpha = 1;
     paint(c);
-    return { image, w: image.width / this.ratio, h: image.height / this.ratio, ax, ay: h / 2 };
+    return { page: this.page, sx: x, sy: y, w: pw / this.ratio, h: ph / this.ratio, ax, ay: h / 2 };
+  }
+
+  private copy(s: Sprite, x: number, y: number): void {
+    this.context.drawImage(s.page, s.sx, s.sy, s.w * this.ratio, s.h * this.ratio, x, y, s.w, s.h);
   }
 }
 

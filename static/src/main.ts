@@ -24,6 +24,9 @@ const region = by("stage-region");
 
 /** More events than this waiting to be shown (a hidden page) are folded at once, without their motion. */
 const BACKLOG = 20_000;
+/** Events that change nothing on the stage but the messages, which are drawn for every frame anyway. */
+const UNSEEN = new Set(["message_sent", "message_delivered", "message_held", "message_released", "timer_fired", "process_started", "connection_closed",
+  "watch_fired", "isr_update_sent", "read_nothing", "high_watermark_checkpointed", "statement_executed"]);
 /** Countdowns are redrawn this often while nothing else changes, in ms. */
 const TICK_MS = 100;
 
@@ -154,8 +157,9 @@ function frame(now: number): void {
     const e = queue[head++]!;
     narrator.see(e, shown);
     stage.note(e, shown, time, now);
+    const session = e.kind === "message_delivered" ? shown.message(e.message)?.session : undefined;
     shown.apply(e);
-    dirty = true;
+    if (!UNSEEN.has(e.kind) || session) dirty = true;
   }
   if (head > 1024) {
     queue = queue.slice(head);

@@ -126,10 +126,8 @@ export class Narrator {
       item.dataset["seq"] = String(x.event.seq);
       fresh.push(item);
     }
-    const atTop = this.list.scrollTop < 4;
     this.list.prepend(...fresh);
     while (this.list.children.length > KEEP) this.list.lastElementChild!.remove();
-    if (atTop) this.list.scrollTop = 0;
   }
 }
 

@@ -47,6 +47,7 @@ export class Plate {
   private geometry = "";
   private beadKey = "";
   private waitKey = "";
+  private seen: unknown[] = [];
   private hwShown = -1;
   private hwFrom = 0;
   private hwSince: Since | undefined;
@@ -103,6 +104,15 @@ export class Plate {
       this.geometry = geometry;
       this.resize(scene);
     }
+    this.patchWaits(scene, r, p);
+    // Nearly all events leave nearly all plates as they are.
+    const a = p.acting;
+    const seen = [
+      geometry, t, r?.values, r?.values.length, r?.hw, r?.flushed, r?.role, r?.epoch, r?.followers.map((f) => f.broker + ":" + f.leo).join(), process,
+      p.epoch, p.leader, p.isr.join(), p.lostVersion, a?.values, a?.values.length, a?.logStart, p.maxLeo, p.manyEpochs,
+    ];
+    if (seen.length === this.seen.length && seen.every((x, i) => x === this.seen[i])) return;
+    this.seen = seen;
     set(this.root, "class", `plate ${hueOf(this.partition, scene)}${sizes.twoLines ? " two-lines" : ""}${layout.tight ? " tight" : ""}`);
     text(this.name, this.partition);
 
@@ -124,7 +134,6 @@ export class Plate {
     this.window = w;
     this.patchCells(scene, r, p, w);
     this.patchMarks(scene, r, w);
-    this.patchWaits(scene, r, p);
     set(this.root, "aria-label", r ? t("plate.label", {
       partition: this.partition, broker: this.broker, role: roleText, leo: leo(r), hw: r.hw, isr: p.epoch < 0 ? "" : inISR ? t("isr.in") : t("isr.out"),
       flushed: r.flushed,

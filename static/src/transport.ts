@@ -128,7 +128,7 @@ export class Transport {
   // A socket does not say why it was refused; the page's own address does.
   private async stillThere(): Promise<void> {
     try {
-      const r = await fetch(location.pathname, { method: "HEAD", cache: "no-store" });
+      const r = await fetch(location.pathname, { cache: "no-store" });
       if (r.status === 404) {
         this.ended = true;
         this.listener.connection("closed", "gone");

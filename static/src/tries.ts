@@ -42,7 +42,10 @@ const sendAndWait = async (d: Director, c: Cast, count: number): Promise<boolean
   const before = d.state().records.filter((r) => r.producer === c.producer).length;
   if (!(await d.do(`send ${c.producer} ${count}`))) return false;
   d.play();
-  return d.until((s) => s.records.filter((r) => r.producer === c.producer).slice(before).every((r) => r.toldAt > 0));
+  return d.until((s) => {
+    const own = s.records.filter((r) => r.producer === c.producer).slice(before);
+    return own.length >= count && own.every((r) => r.toldAt > 0);
+  });
 };
 
 export const TRIES: Try[] = [
