@@ -23,6 +23,7 @@ type Context struct {
 	marks      map[string]*Context // what there was when the mark was made
 	values     map[string]bool     // sent; nil when the cluster keeps count
 	running    bool                // the cluster has been made
+	anyLine    bool                // the release line is decided elsewhere
 }
 
 func newContext() *Context {

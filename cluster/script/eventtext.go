@@ -12,7 +12,7 @@ import (
 // sentences say what events of a kind say. A name in braces is a field; what stands
 // between [ and ] is left out where the field in it has nothing to say.
 var sentences = map[trace.Kind]string{
-	trace.StatementExecuted: "— {text}",
+	trace.StatementExecuted: "> {text}",
 	trace.RunBegan:          "the run began",
 	trace.SettingChanged:    "setting {path} is {text}",
 	trace.BrokerAdded:       "broker {node} belongs to the cluster",

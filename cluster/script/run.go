@@ -56,5 +56,8 @@ func (s *Script) Run(show io.Writer, sinks ...func(*trace.Event)) (x *Session, e
 			}
 		}
 	}
+	if x.trace != nil && x.trace.err != nil {
+		return x, fmt.Errorf("script: trace: %w", x.trace.err)
+	}
 	return x, nil
 }

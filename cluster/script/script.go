@@ -3,6 +3,7 @@ package script
 import (
 	_ "embed"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -76,21 +77,33 @@ type Script struct {
 	// readers) is executed at time 0.
 	Statements []Statement
 	Setup      int
+	// Trace, where it is set, gets a line of JSON an event when the script runs: first
+	// a header, see tracefile.go.
+	Trace io.Writer
 }
 
 // Parse reads a file. Nothing of a file with an error in it can be executed. The
 // error is an *Error.
-func Parse(file, source string) (*Script, error) {
+func Parse(file, source string) (*Script, error) { return ParseAs(file, source, "") }
+
+// ParseAs reads a file as if it said kafka LINE, whatever it says; with an empty line,
+// as it is.
+func ParseAs(file, source string, line protocol.Line) (*Script, error) {
+	if line != "" {
+		if _, err := protocol.RulesOf(line); err != nil {
+			return nil, &Error{File: file, Message: coreText(err)}
+		}
+	}
 	if len(source) > MaxFileBytes {
 		return nil, &Error{File: file, Message: fmt.Sprintf("a file has at most %d bytes, this one %d", MaxFileBytes, len(source))}
 	}
 	s := &Script{File: file, Config: cluster.Config{Seed: 1}}
 	ctx := newContext()
+	ctx.anyLine = line != ""
 	number := 0
-	for line := range strings.Lines(strings.TrimPrefix(source, "\ufeff")) {
+	for row := range strings.Lines(strings.TrimPrefix(source, "\ufeff")) {
 		number++
-		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
-		st, err := s.parseLine(line, ctx)
+		st, err := s.parseLine(strings.TrimSuffix(strings.TrimSuffix(row, "\n"), "\r"), ctx)
 		if err != nil {
 			err.File, err.Line = file, number
 			return nil, err
@@ -114,6 +127,9 @@ func Parse(file, source string) (*Script, error) {
 	if s.Config.Brokers == nil {
 		finishBrokers(ctx)
 		s.Config.Brokers = slices.Clone(ctx.brokers)
+	}
+	if line != "" {
+		s.Config.Line = line
 	}
 	return s, nil
 }
@@ -198,14 +214,4 @@ func ArticleConfig(line protocol.Line) *Script {
 		panic("script: " + err.Error())
 	}
 	return s
-}
-
-// SetKafka puts another release line in place of the script's own. It fails on a line
-// that has no rules.
-func (s *Script) SetKafka(line string) error {
-	if _, err := protocol.RulesOf(protocol.Line(line)); err != nil {
-		return &Error{File: s.File, Message: coreText(err)}
-	}
-	s.Config.Line = protocol.Line(line)
-	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tidemark/cluster"
+	"tidemark/cluster/check"
 	"tidemark/cluster/protocol"
 	"tidemark/cluster/sim"
 	"tidemark/cluster/trace"
@@ -21,6 +22,8 @@ type Session struct {
 	marks    map[string]*markedPoint
 	sinks    []func(*trace.Event)
 	watching *matcher // of a run until seen or next, fed as events come
+	began    sim.Seq  // number of the last event before time 0
+	trace    *traceFile
 }
 
 // markedPoint is what a rewind goes back to.
@@ -51,11 +54,18 @@ func (s *Script) start(sinks []func(*trace.Event)) (*Session, int, error) {
 	x := &Session{
 		state: &trace.Snapshot{}, facts: newFacts(), marks: map[string]*markedPoint{}, sinks: sinks,
 	}
+	if s.Trace != nil {
+		x.trace = &traceFile{w: s.Trace}
+	}
 	c, err := cluster.New(s.Config, x.sink)
 	if err != nil {
 		return nil, 0, &Error{File: s.File, Message: coreText(err)}
 	}
 	x.cluster = c
+	if x.trace != nil {
+		x.trace.begin(s, c)
+	}
+	x.began = c.Seq()
 	x.begin()
 	for i, st := range s.Statements {
 		switch {
@@ -101,7 +111,7 @@ func (s *Session) names() *trace.Names {
 func (s *Session) view() *view {
 	v := &view{state: s.state, names: s.names(), facts: s.facts}
 	if s.cluster != nil {
-		v.settings = s.cluster.Settings
+		v.settings, v.violations = s.cluster.Settings, s.violations
 	}
 	return v
 }
@@ -117,6 +127,9 @@ func (s *Session) sink(e *trace.Event) {
 	}
 	if s.watching != nil {
 		s.watching.see(v, &n)
+	}
+	if s.trace != nil {
+		s.trace.event(e, s.cluster)
 	}
 	for _, sink := range s.sinks {
 		sink(e)
@@ -275,42 +288,59 @@ func (s *Session) lookBack(st Statement, sequence [][]phrase) (*matcher, error) 
 // replay makes the run again and lets a matcher watch it from the base on, with the
 // states between the steps.
 func (s *Session) replay(m *matcher) error {
-	recording := s.cluster.Recording()
-	end, base := s.cluster.Steps(), s.history.base
-	x := &Session{state: &trace.Snapshot{}, facts: newFacts()}
-	c, err := cluster.New(recording.Config, x.sink)
-	if err != nil {
-		return err
-	}
-	x.cluster = c
-	look := func() {
-		if c.Seq() >= base {
+	x := &Session{state: &trace.Snapshot{}, facts: newFacts(), history: history{base: s.history.base}}
+	return s.again(x.sink, func(c *cluster.Cluster) bool {
+		x.cluster = c
+		if c.Seq() >= x.history.base {
 			x.watching = m
 			m.step(x.view())
 		}
+		return !m.done()
+	})
+}
+
+// again makes the run again from its recording, up to the present. After every step
+// and command look is asked whether to go on.
+func (s *Session) again(sink func(*trace.Event), look func(*cluster.Cluster) bool) error {
+	recording, end := s.cluster.Recording(), s.cluster.Steps()
+	c, err := cluster.New(recording.Config, sink)
+	if err != nil {
+		return err
 	}
-	look()
-	for _, cmd := range recording.Commands {
-		for c.Steps() < cmd.Steps && !m.done() {
+	more := look(c)
+	stepTo := func(steps uint64) {
+		for more && c.Steps() < steps {
 			c.Step()
-			look()
+			more = look(c)
 		}
-		if m.done() {
+	}
+	for _, cmd := range recording.Commands {
+		if stepTo(cmd.Steps); !more {
 			return nil
 		}
+		// A command can come in the middle of an instant; then it is the present already.
 		if at, ok := c.Next(); !ok || at > cmd.At {
 			c.RunUntil(cmd.At)
 		}
 		if _, err := c.Do(cmd.Command); err != nil {
 			return err
 		}
-		look()
+		more = look(c)
 	}
-	for c.Steps() < end && !m.done() {
-		c.Step()
-		look()
-	}
+	stepTo(end)
 	return nil
+}
+
+// violations are the invariants that were violated since the start for no reason that
+// Kafka itself has. The checker watches a run from its first event, so it watches this
+// one again.
+func (s *Session) violations() ([]check.Violation, error) {
+	checker := check.New(&trace.Names{Partitions: &protocol.Catalog{}, Values: protocol.NewValues()})
+	err := s.again(checker.Observe, func(c *cluster.Cluster) bool {
+		checker.Use(c.Names())
+		return true
+	})
+	return checker.Unexcused(), err
 }
 
 func settle(s *Session, st Statement) (string, error) {
@@ -345,13 +375,16 @@ func rewind(s *Session, st Statement) (string, error) {
 	s.cluster = m.cluster.Clone()
 	s.cluster.Observe(s.sink)
 	s.state, s.facts = m.state.Clone(), m.facts.clone()
-	s.history = history{notes: slices.Clip(m.notes), forgotten: m.forgotten}
+	s.history.notes, s.history.forgotten = slices.Clip(m.notes), m.forgotten
 	for name, other := range s.marks {
 		if other.cluster.Seq() > m.cluster.Seq() {
 			delete(s.marks, name)
 		}
 	}
 	s.begin()
+	if s.trace != nil {
+		s.trace.rewound(s.cluster)
+	}
 	return "", nil
 }
 

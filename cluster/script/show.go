@@ -196,11 +196,14 @@ func showEvents(s *Session, st Statement) (string, error) {
 	return strings.Join(s.lastEvents(st.args[0].(int), func(*trace.Event) bool { return true }), "\n") + "\n", nil
 }
 
-// lastEvents are the last n events of the story that are about something.
+// lastEvents are the last n events of the story since time 0 that are about something.
 func (s *Session) lastEvents(n int, about func(*trace.Event) bool) []string {
 	var l []string
 	for i := len(s.history.notes) - 1; i >= 0 && len(l) < n; i-- {
 		e := &s.history.notes[i].event
+		if e.Seq <= s.began {
+			break
+		}
 		if e.Kind.Quiet() || !about(e) {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"tidemark/cluster/check"
 	"tidemark/cluster/protocol"
 	"tidemark/cluster/sim"
 	"tidemark/cluster/trace"
@@ -18,6 +19,8 @@ type view struct {
 	names    *trace.Names
 	facts    *facts
 	settings func() protocol.Settings
+	// violations watches the run again: it is slow.
+	violations func() ([]check.Violation, error)
 }
 
 // znodeState is the data of a partition's state znode.

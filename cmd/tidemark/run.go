@@ -7,12 +7,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"strconv"
 	"strings"
 
+	"tidemark/cluster/protocol"
 	"tidemark/cluster/script"
-	"tidemark/cluster/trace"
 )
 
 // runOptions are the flags of tidemark run.
@@ -52,19 +53,42 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		flags.Usage()
 		return 2
 	}
-	status := 0
-	for _, file := range flags.Args() {
-		source, err := readSource(file, stdin)
-		if err != nil {
-			fmt.Fprintln(stderr, "tidemark run:", err)
-			status = 2
-			continue
-		}
-		for _, seed := range seeds {
-			status = max(status, o.one(file, source, seed, stdout, stderr))
+	if o.kafka != "" {
+		if _, err := protocol.RulesOf(protocol.Line(o.kafka)); err != nil {
+			fmt.Fprintln(stderr, "tidemark run: -kafka:", strings.TrimPrefix(err.Error(), "protocol: "))
+			return 2
 		}
 	}
+	trace, closeTrace, err := o.openTrace()
+	if err != nil {
+		fmt.Fprintln(stderr, "tidemark run:", err)
+		return 2
+	}
+	status := 0
+	for _, file := range flags.Args() {
+		for _, out := range o.file(file, seeds, trace, stdin, stdout) {
+			status = max(status, out.Status)
+			o.report(out, stdout, stderr)
+		}
+	}
+	if err := closeTrace(); err != nil {
+		fmt.Fprintln(stderr, "tidemark run:", err)
+		return 2
+	}
 	return status
+}
+
+// openTrace opens the file of -trace, if there is to be one.
+func (o *runOptions) openTrace() (io.Writer, func() error, error) {
+	if o.trace == "" {
+		return nil, func() error { return nil }, nil
+	}
+	f, err := os.Create(o.trace)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := bufio.NewWriter(f)
+	return w, func() error { return errors.Join(w.Flush(), f.Close()) }, nil
 }
 
 func readSource(file string, stdin io.Reader) (string, error) {
@@ -111,79 +135,105 @@ func (o *runOptions) seedList() ([]*uint64, error) {
 	return []*uint64{nil}, nil
 }
 
-// outcome is what -json prints of a run.
+// outcome is a run, as -json prints it: one object a line.
 type outcome struct {
-	File   string `json:"file"`
-	Seed   uint64 `json:"seed"`
-	Kafka  string `json:"kafka"`
-	Status int    `json:"status"`
-	Error  string `json:"error,omitempty"`
-	Events uint64 `json:"events"`
-	TimeUS int64  `json:"timeUs"`
+	File   string        `json:"file"`
+	Kafka  protocol.Line `json:"kafka,omitempty"`
+	Seed   *uint64       `json:"seed,omitempty"`
+	Status int           `json:"status"` // as the exit status
+	Error  *problem      `json:"error,omitempty"`
+	Time   int64         `json:"time"`   // virtual, microseconds, at the end
+	Events uint64        `json:"events"` // that happened
+	Hash   string        `json:"hash,omitempty"`
+	Show   string        `json:"show,omitempty"` // what it showed
+	err    error
+	named  bool // the seed comes from the command line
 }
 
-func (o *runOptions) one(file, source string, seed *uint64, stdout, stderr io.Writer) int {
-	s, err := script.Parse(file, source)
-	if err == nil && o.kafka != "" {
-		err = s.SetKafka(o.kafka)
+// problem is an error in parts.
+type problem struct {
+	Line      int      `json:"line,omitempty"`
+	Column    int      `json:"column,omitempty"`
+	Statement string   `json:"statement,omitempty"`
+	Message   string   `json:"message"`
+	Events    []string `json:"events,omitempty"` // the last ones that touched it
+}
+
+func problemOf(err error) *problem {
+	var e *script.Error
+	var f *script.Failure
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e):
+		return &problem{Line: e.Line, Column: e.Column, Message: e.Message}
+	case errors.As(err, &f):
+		return &problem{Line: f.Line, Statement: f.Statement, Message: f.Message, Events: f.Events}
 	}
-	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return int(script.StatusOf(err))
+	return &problem{Message: err.Error()}
+}
+
+// file runs a file with each of the seeds, as the outcomes are asked for.
+func (o *runOptions) file(file string, seeds []*uint64, trace io.Writer, stdin io.Reader, stdout io.Writer) iter.Seq2[int, outcome] {
+	return func(yield func(int, outcome) bool) {
+		source, err := readSource(file, stdin)
+		if err != nil {
+			yield(0, outcome{File: file, Status: int(script.Broken), err: err})
+			return
+		}
+		s, err := script.ParseAs(file, source, protocol.Line(o.kafka))
+		if err != nil {
+			yield(0, outcome{File: file, Status: int(script.StatusOf(err)), err: err})
+			return
+		}
+		s.Trace = trace
+		for i, seed := range seeds {
+			if seed != nil {
+				s.Config.Seed = *seed
+			}
+			if !yield(i, o.once(s, seed != nil, stdout)) {
+				return
+			}
+		}
 	}
-	if seed != nil {
-		s.Config.Seed = *seed
-	}
+}
+
+// once runs a script.
+func (o *runOptions) once(s *script.Script, named bool, stdout io.Writer) outcome {
+	var shown strings.Builder
 	show := stdout
 	if o.json {
-		show = io.Discard
+		show = &shown
 	}
-	var sinks []func(*trace.Event)
-	var events []trace.Event
-	if o.trace != "" {
-		sinks = append(sinks, func(e *trace.Event) { events = append(events, *e) })
+	x, err := s.Run(show)
+	seed := s.Config.Seed
+	out := outcome{File: s.File, Kafka: s.Config.Line, Seed: &seed, Status: int(script.StatusOf(err)), Show: shown.String(), err: err, named: named}
+	if out.Kafka == "" {
+		out.Kafka = protocol.DefaultLine
 	}
-	x, err := s.Run(show, sinks...)
-	status := int(script.StatusOf(err))
-	if err != nil && !o.json {
-		if seed != nil {
-			fmt.Fprintf(stderr, "seed %d: ", *seed)
-		}
-		fmt.Fprintln(stderr, err)
+	if x != nil {
+		c := x.Cluster()
+		out.Time, out.Events, out.Hash = int64(c.Now()), uint64(c.Seq()), fmt.Sprintf("%016x", c.Hash())
 	}
-	if o.json {
-		out := outcome{File: file, Seed: s.Config.Seed, Kafka: string(s.Config.Line), Status: status}
-		if err != nil {
-			out.Error = err.Error()
-		}
-		if x != nil {
-			out.Events, out.TimeUS = uint64(x.Cluster().Seq()), int64(x.Cluster().Now())
-		}
-		json.NewEncoder(stdout).Encode(out)
-	}
-	if o.trace != "" && x != nil {
-		if err := writeTrace(o.trace, x, events); err != nil {
-			fmt.Fprintln(stderr, "tidemark run:", err)
-			return 2
-		}
-	}
-	return status
+	return out
 }
 
-// writeTrace writes a header line and a line an event. Names are complete only at the
-// end of a run, hence not as it goes.
-func writeTrace(file string, x *script.Session, events []trace.Event) error {
-	f, err := os.Create(file)
-	if err != nil {
-		return err
+// report tells of an outcome: errors on standard error, or everything as JSON.
+func (o *runOptions) report(out outcome, stdout, stderr io.Writer) {
+	if o.json {
+		out.Error = problemOf(out.err)
+		b, err := json.Marshal(out)
+		if err != nil {
+			panic(err) // strings and numbers
+		}
+		fmt.Fprintf(stdout, "%s\n", b)
+		return
 	}
-	w := bufio.NewWriter(f)
-	cfg := x.Cluster().Recording().Config
-	fmt.Fprintf(w, "{\"format\":1,\"kafka\":%q,\"seed\":%d}\n", cfg.Line, cfg.Seed)
-	var line []byte
-	for i := range events {
-		line = append(events[i].AppendJSON(line[:0], x.Cluster().Names()), '\n')
-		w.Write(line)
+	if out.err == nil {
+		return
 	}
-	return errors.Join(w.Flush(), f.Close())
+	if out.named {
+		fmt.Fprintf(stderr, "seed %d: ", *out.Seed)
+	}
+	fmt.Fprintln(stderr, out.err)
 }
