@@ -189,13 +189,11 @@ func processConditions() []form {
 			if z == nil {
 				return is(false, "there is no controller")
 			}
-			var j struct {
-				ID protocol.Broker `json:"brokerid"`
-			}
-			if err := json.Unmarshal([]byte(z.Data), &j); err != nil {
+			id, err := controllerID(z.Data)
+			if err != nil {
 				return unknown("/controller holds %q", z.Data)
 			}
-			return is(j.ID == a[0].(protocol.Broker), "the controller is %d", j.ID)
+			return is(id == a[0].(protocol.Broker), "the controller is %d", id)
 		}),
 		cond("controller epoch is <bound>", "content of the znode", func(v *view, a []any) answer {
 			z := v.state.Znode("/controller_epoch")
@@ -229,6 +227,15 @@ func processConditions() []form {
 			return is(r.Role == trace.RoleLeader, "broker %d believes it %s %s", a[0], role, a[1])
 		}),
 	}
+}
+
+// controllerID reads the data of /controller.
+func controllerID(data string) (protocol.Broker, error) {
+	var j struct {
+		ID protocol.Broker `json:"brokerid"`
+	}
+	err := json.Unmarshal([]byte(data), &j)
+	return j.ID, err
 }
 
 func partitionConditions() []form {

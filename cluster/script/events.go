@@ -32,6 +32,14 @@ func of(kind trace.Kind, text, doc string, match func(v *view, a []any, e *trace
 	})
 }
 
+// isr makes an event of a change of an ISR in ZooKeeper, where the ISR is kept: the
+// writer learns a hop later that it succeeded.
+func isr(text, doc string, match func(v *view, a []any, c isrChange) bool) form {
+	return happened(text, doc, func(v *view, a []any, n *note) bool {
+		return n.isr.partition != protocol.NoPartition && match(v, a, n.isr)
+	})
+}
+
 // sent makes an event of the sending of a message.
 func sent[B protocol.Body](text, doc string, from, to int, match func(v *view, a []any, body B) bool) form {
 	return of(trace.MessageSent, text, doc, func(v *view, a []any, e *trace.Event) bool {
@@ -72,8 +80,8 @@ func makeEvents() []form {
 		}
 		return false
 	}
-	changed := happened("ISR of <partition> changed [at least <number> times]", "the list in ZooKeeper, whoever changed it", func(v *view, a []any, n *note) bool {
-		return n.isrChanged && isPartition(v, a[0], n.isrOf)
+	changed := isr("ISR of <partition> changed [at least <number> times]", "the list in ZooKeeper, whoever changed it", func(v *view, a []any, c isrChange) bool {
+		return isPartition(v, a[0], c.partition)
 	})
 	changed.event.times = 1
 	return []form{
@@ -83,21 +91,25 @@ func makeEvents() []form {
 		of(trace.LeaderElected, "controller <broker> elected <broker> for <partition>", "", func(v *view, a []any, e *trace.Event) bool {
 			return isNode(v, a[0], e.Node) && a[1].(protocol.Broker) == e.Leader && isPartition(v, a[2], e.Partition)
 		}),
-		of(trace.ControllerElected, "controller moved to <broker>", "it won the controller election", func(v *view, a []any, e *trace.Event) bool {
-			return isNode(v, a[0], e.Node)
+		happened("controller moved to <broker>", "the znode names it: it won the election", func(v *view, a []any, n *note) bool {
+			e := &n.event
+			if (e.Kind != trace.ZnodeCreated && e.Kind != trace.ZnodeChanged) || e.Path != "/controller" {
+				return false
+			}
+			id, err := controllerID(e.Text)
+			return err == nil && id == a[0].(protocol.Broker)
 		}),
 		of(trace.LeaderElected, "unclean election of <partition>", "of a replica outside the ISR", func(v *view, a []any, e *trace.Event) bool {
 			return e.How == trace.Uncleanly && isPartition(v, a[0], e.Partition)
 		}),
-		of(trace.ISRShrunk, "leader <broker> shrank ISR of <partition> [to <brokers>]", "followers lagged", func(v *view, a []any, e *trace.Event) bool {
-			return isNode(v, a[0], e.Node) && isPartition(v, a[1], e.Partition) && isSet(a[2], e.ISR)
+		isr("leader <broker> shrank ISR of <partition> [to <brokers>]", "followers lagged; it is in ZooKeeper", func(v *view, a []any, c isrChange) bool {
+			return c.leader == a[0].(protocol.Broker) && c.shrank() && isPartition(v, a[1], c.partition) && isSet(a[2], c.is)
 		}),
-		of(trace.ISRExpanded, "leader <broker> expanded ISR of <partition> [to <brokers>]", "a follower caught up", func(v *view, a []any, e *trace.Event) bool {
-			return isNode(v, a[0], e.Node) && isPartition(v, a[1], e.Partition) && isSet(a[2], e.ISR)
+		isr("leader <broker> expanded ISR of <partition> [to <brokers>]", "a follower caught up; it is in ZooKeeper", func(v *view, a []any, c isrChange) bool {
+			return c.leader == a[0].(protocol.Broker) && c.expanded() && isPartition(v, a[1], c.partition) && isSet(a[2], c.is)
 		}),
-		happened("controller shrank ISR of <partition> [to <brokers>]", "a broker is gone; an election can do it too", func(v *view, a []any, n *note) bool {
-			e := &n.event
-			return (e.Kind == trace.ControllerShrankISR || e.Kind == trace.LeaderElected && n.shrunk) && isPartition(v, a[0], e.Partition) && isSet(a[1], e.ISR)
+		isr("controller shrank ISR of <partition> [to <brokers>]", "a broker is gone; an election can do it too", func(v *view, a []any, c isrChange) bool {
+			return c.leader == protocol.NoBroker && c.shrank() && isPartition(v, a[0], c.partition) && isSet(a[1], c.is)
 		}),
 		changed,
 		happened("<some> truncated a committed record of <partition>", "one that the acting leader's HW had passed", func(v *view, a []any, n *note) bool {

@@ -67,21 +67,12 @@ func (f *facts) clone() *facts {
 
 // before looks at an event while the state is still that before it.
 func (f *facts) before(v *view, e *trace.Event) note {
-	n := note{event: *e}
+	n := note{event: *e, isr: isrChange{partition: protocol.NoPartition}}
 	switch e.Kind {
 	case trace.LogTruncated:
 		n.cutCommitted = f.cutsCommitted(v, e)
 	case trace.ZnodeChanged:
-		if z := v.state.Znode(e.Path); z != nil {
-			was, is := f.parseState(z.Data), f.parseState(e.Text)
-			if p, ok := v.statePath(e.Path); ok && was != nil && is != nil && was.ISR != is.ISR {
-				n.isrChanged, n.isrOf = true, p
-			}
-		}
-	case trace.ControllerShrankISR, trace.LeaderElected:
-		if z := v.znode(e.Partition); z != nil && e.ISR != z.ISR && e.ISR&^z.ISR == 0 {
-			n.shrunk = true
-		}
+		n.isr = f.changedISR(v, e)
 	case trace.ReaderMoved:
 		if r := v.state.Reader(e.Node); r != nil && e.Offset < r.Position {
 			f.wentDown[e.Node] = true
@@ -92,6 +83,26 @@ func (f *facts) before(v *view, e *trace.Event) note {
 		f.acks[e.Node] = append(f.acks[e.Node], e.Time)
 	}
 	return n
+}
+
+// changedISR is what a znode's change does to an ISR. The controller raises the leader
+// epoch with every change it makes; a leader's own changes leave it.
+func (f *facts) changedISR(v *view, e *trace.Event) isrChange {
+	none := isrChange{partition: protocol.NoPartition}
+	p, ok := v.statePath(e.Path)
+	z := v.state.Znode(e.Path)
+	if !ok || z == nil {
+		return none
+	}
+	was, is := f.parseState(z.Data), f.parseState(e.Text)
+	if was == nil || is == nil || was.ISR == is.ISR {
+		return none
+	}
+	c := isrChange{partition: p, leader: is.Leader, was: was.ISR, is: is.ISR}
+	if is.LeaderEpoch != was.LeaderEpoch {
+		c.leader = protocol.NoBroker
+	}
+	return c
 }
 
 // after looks at an event when the state has it.

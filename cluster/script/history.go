@@ -11,12 +11,20 @@ type note struct {
 	event trace.Event
 	// cutCommitted: a truncation that cut off a record which had been committed.
 	cutCommitted bool
-	// isrChanged: a change of isrOf's state znode that changed the ISR in it.
-	isrChanged bool
-	isrOf      protocol.Partition
-	// shrunk: the controller's decision left the ISR smaller.
-	shrunk bool
+	// isr is what a change of a state znode does to the ISR in it.
+	isr isrChange
 }
+
+// isrChange is a change of an ISR in ZooKeeper.
+type isrChange struct {
+	partition protocol.Partition // NoPartition: there is none
+	leader    protocol.Broker    // who made it; NoBroker: the controller
+	was, is   protocol.Brokers
+}
+
+// shrank and expanded say which way it went.
+func (c isrChange) shrank() bool   { return c.is&^c.was == 0 }
+func (c isrChange) expanded() bool { return c.was&^c.is == 0 }
 
 // remembered reports whether an event can matter to seen, never or show events.
 func remembered(e *trace.Event) bool {

@@ -166,3 +166,9 @@ func processWord(s trace.ProcessState) string {
 	}
 	return s.String()
 }
+
+// blocked reports whether nothing gets from one node to another.
+func (v *view) blocked(from, to sim.NodeID) bool {
+	l := v.state.Link(from, to)
+	return l != nil && (l.Cut || l.Held)
+}

@@ -60,14 +60,15 @@ export class ProducersCard {
       if (lost?.has(r.value) && (r.fate === "acked" || r.fate === "assumed")) lostCount++;
     }
     const note = [
-      p.every > 0 ? t("producer.stream", { duration: durationText(p.every) }) : "",
       lostCount > 0 ? t("producer.lost", { count: lostCount }) : "",
+      p.every > 0 ? t("producer.stream", { duration: durationText(p.every) }) : "",
     ].filter(Boolean).join(" · ");
     text(row.note, note || (waiting > 0 ? t("producer.waiting", { count: waiting }) : ""));
+    set(row.note, "title", note || undefined);
     set(row.note, "data-bad", lostCount > 0 ? "true" : undefined);
     const shown = fitting(all, layout.producers.w, layout.unit, (r) => short(r.value).length + 1.6);
     const more = all.length - shown.length;
-    const key = `${more}|${told}|` + shown.map((r) => `${r.value}:${r.fate}:${lost?.has(r.value)}`).join();
+    const key = `${t("producers")}|${more}|${told}|` + shown.map((r) => `${r.value}:${r.fate}:${lost?.has(r.value)}`).join();
     if (key === row.key) return;
     row.key = key;
     const chips = shown.map((r) => {
@@ -118,7 +119,7 @@ export class ConsumersCard {
     text(row.acks, r.position < 0 ? t("reader.unknown") : t("reader.position", { offset: r.position }));
     set(row.root, "class", `client ${hueOf(r.partition, this.scene)}`);
     const shown = fitting(r.read, layout.consumers.w, layout.unit, (x) => String(x.offset).length);
-    const key = `${r.read.length}|${shown.map((x) => `${x.offset}${x.value}`).join()}`;
+    const key = `${t("consumers")}|${r.read.length}|${shown.map((x) => `${x.offset}${x.value}`).join()}`;
     if (key === row.key) return;
     row.key = key;
     row.chips.replaceChildren(...(shown.length === 0 ? [el("span", { class: "client-empty" }, t("reader.none"))]

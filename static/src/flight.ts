@@ -80,6 +80,7 @@ export class Flight {
   /** recolour reads the colours of the theme. */
   recolour(): void {
     const probe = document.createElement("i");
+    probe.style.setProperty("forced-color-adjust", "none");
     this.canvas.parentElement!.append(probe);
     for (const name of COLOURS) {
       probe.style.color = `var(--${name})`;

@@ -58,6 +58,7 @@ export class Layout {
   readonly unit: number;
   readonly compact: boolean;
   readonly tight: boolean;
+  private readonly stacked: boolean = false;
   readonly plate: PlateSizes;
   readonly head: number;
   readonly producers: Rect;
@@ -125,7 +126,22 @@ export class Layout {
     this.compact = colW < 240 * u;
     this.tight = colW < 176 * u;
     this.plate = plateSizes(colW - 14 * u, u, this.compact);
-    const top = 12 * u;
+    let top = 12 * u;
+    // The upper cards: clients at the sides, ZooKeeper between. With few or many
+    // brokers their widths do not follow the columns; where it is too narrow for all
+    // three, ZooKeeper is above the clients and reached through the gap between them.
+    const sideW = n >= 4 && n <= 5 ? Math.max(colW, 200 * u) : Math.max(this.width * 0.22, 200 * u);
+    const zx = PAD * u + sideW + gutter;
+    this.stacked = this.width - 2 * zx < 430 * u;
+    if (this.stacked) {
+      this.zookeeper = { x: PAD * u, y: top, w: this.width - 2 * PAD * u, h: topH };
+      top += topH + 12 * u;
+    } else {
+      this.zookeeper = { x: zx, y: top, w: this.width - 2 * zx, h: topH };
+    }
+    const clientW = this.stacked ? (this.width - 2 * PAD * u - 44 * u) / 2 : sideW;
+    this.producers = { x: PAD * u, y: top, w: clientW, h: topH };
+    this.consumers = { x: this.width - PAD * u - clientW, y: top, w: clientW, h: topH };
     const by = top + topH + net;
     const rows = Math.max(shape.partitions.length, 1);
     const minRow = this.plate.h + 44 * u;
@@ -134,13 +150,6 @@ export class Layout {
     this.laneH = rowH - this.plate.h;
     this.height = Math.max(by + this.head + rows * rowH + 8 * u + 12 * u, shape.height);
     this.netY = top + topH + net / 2;
-    // The upper cards: clients at the sides, ZooKeeper between. With few or many
-    // brokers their widths do not follow the columns.
-    const sideW = n >= 4 && n <= 5 ? Math.max(colW, 200 * u) : Math.max(this.width * 0.22, 200 * u);
-    this.producers = { x: PAD * u, y: top, w: sideW, h: topH };
-    this.consumers = { x: this.width - PAD * u - sideW, y: top, w: sideW, h: topH };
-    const zx = PAD * u + sideW + gutter;
-    this.zookeeper = { x: zx, y: top, w: this.width - 2 * zx, h: topH };
     shape.brokers.forEach((b, i) => {
       const x = PAD * u + i * (colW + gutter);
       this.brokers.set(b, { x, y: by, w: colW, h: this.head + rows * rowH + 8 * u });
@@ -245,6 +254,7 @@ export class Layout {
     if (isZooKeeper(node)) {
       const z = this.zookeeper;
       const o = this.brokers.get(other);
+      if (this.stacked) return { x: this.width / 2 + (answer ? 7 : -7) * u, y: z.y + z.h };
       const want = o ? o.x + o.w / 2 : z.x + z.w / 2;
       return { x: Math.min(Math.max(want, z.x + 24 * u), z.x + z.w - 24 * u) + (answer ? 7 : -7) * u, y: z.y + z.h };
     }

@@ -40,6 +40,7 @@ let head = 0;
 let run = 0;
 let hello: Hello | undefined;
 let status: Status = { playing: false, speed: 1 / 12, time: 0, seq: 0, failed: "", full: false };
+let wanted = nearestSpeed(status.speed); // place in SPEEDS
 let connection: Connection = "connecting";
 let layout: Layout | undefined;
 let layoutKey = "";
@@ -57,10 +58,13 @@ const deeds = {
   statement(statement: string): void {
     void perform(statement);
   },
+  look(broker: string): void {
+    panel.choose(broker);
+  },
   choose(broker: string): void {
     openPanel(true);
     panel.choose(broker);
-    by("break").scrollIntoView({ block: "nearest" });
+    reveal(by("break"));
     by("break-actions").querySelector("button")?.focus();
   },
 };
@@ -135,6 +139,7 @@ async function perform(statement: string): Promise<boolean> {
 
 function takeStatus(s: Status): void {
   status = s;
+  wanted = nearestSpeed(s.speed);
   clock.set(s.playing, s.speed);
   if (s.time > clock.horizon) clock.hear(s.time, performance.now());
   showTransport();
@@ -279,9 +284,10 @@ function showKafkas(): void {
   }));
 }
 
+// Two quick presses are two steps, also before the server has answered the first.
 function speed(change: number): void {
-  const place = Math.min(Math.max(nearestSpeed(status.speed) + change, 0), SPEEDS.length - 1);
-  void transport.request("speed", { speed: SPEEDS[place] });
+  wanted = Math.min(Math.max(wanted + change, 0), SPEEDS.length - 1);
+  void transport.request("speed", { speed: SPEEDS[wanted] });
 }
 
 function openPanel(open: boolean): void {
@@ -290,11 +296,18 @@ function openPanel(open: boolean): void {
   refresh();
 }
 
+/** reveal scrolls to a section of the panel: within the panel, or the page where the panel is part of its flow. */
+function reveal(section: HTMLElement): void {
+  const p = by("panel");
+  if (matchMedia("(max-width: 980px)").matches) section.scrollIntoView({ block: "start" });
+  else p.scrollTop += section.getBoundingClientRect().top - p.getBoundingClientRect().top - 10;
+}
+
 function help(open: boolean): void {
   if (open) openPanel(true);
   show(by("help"), open);
   set(by("help-button"), "aria-expanded", String(open));
-  if (open) by("help").scrollIntoView({ block: "start" });
+  if (open) reveal(by("help"));
 }
 
 function speak(next: Lang): void {
@@ -340,7 +353,8 @@ by("story").addEventListener("click", () => void transport.request("step", { unt
 by("slower").addEventListener("click", () => speed(-1));
 by("faster").addEventListener("click", () => speed(1));
 by<HTMLInputElement>("speed").addEventListener("input", (e) => {
-  void transport.request("speed", { speed: SPEEDS[Number((e.target as HTMLInputElement).value)] });
+  wanted = Number((e.target as HTMLInputElement).value);
+  void transport.request("speed", { speed: SPEEDS[wanted] });
 });
 by("help-button").addEventListener("click", () => help(by("help").hidden));
 by("panel-button").addEventListener("click", () => openPanel(app.dataset["panel"] === "closed"));
@@ -365,10 +379,7 @@ listen({
   faster: () => speed(1),
   focus(place) {
     const id = [...stage.brokers.keys()].find((k) => Number(k) === place);
-    if (id) {
-      stage.focus(id);
-      panel.choose(id);
-    }
+    if (id) stage.focus(id);
   },
   kill() {
     (stage.focused() ?? stage.brokers.get(panel.chosen))?.toggle();

@@ -112,6 +112,7 @@ export class Plate {
       p.epoch, p.leader, p.isr.join(), p.lostVersion, a?.values, a?.values.length, a?.logStart, p.maxLeo, p.manyEpochs,
     ];
     if (seen.length === this.seen.length && seen.every((x, i) => x === this.seen[i])) return;
+    if (this.seen[1] !== t) for (const c of this.cells) c.key = ""; // their hints are in the other language
     this.seen = seen;
     set(this.root, "class", `plate ${hueOf(this.partition, scene)}${sizes.twoLines ? " two-lines" : ""}${layout.tight ? " tight" : ""}`);
     text(this.name, this.partition);
@@ -305,7 +306,7 @@ export class Plate {
         let first = x - ((ids.length - 1) * size) / 2;
         first = Math.max(Math.min(first, plate.w - 9 * unit - (ids.length - 1) * size), 9 * unit, free + 8 * unit);
         const y = plate.beadY - top;
-        this.beadLayer.append(svg("path", { class: "bead-stem", d: `M${x} ${y - 3 * unit}L${first + ((ids.length - 1) * size) / 2} ${y + 2 * unit}` }));
+        this.beadLayer.append(svg("path", { class: "bead-stem", d: `M${Math.max(x, 3 * unit)} ${y - 4 * unit}v${5 * unit}` }));
         ids.forEach((id, i) => {
           this.beadLayer.append(svg("g", { class: "bead", transform: `translate(${first + i * size} ${y + 7 * unit})` },
             svg("circle", { r: 7 * unit }), textAt(id, 0, 3.8 * unit)));

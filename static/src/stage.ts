@@ -24,6 +24,11 @@ export class Stage {
     root.append(patterns(), this.links.root, this.producers.root, this.zookeeper.root, this.consumers.root, this.flight.canvas);
     this.flight.recolour();
     root.addEventListener("keydown", (e) => this.walk(e));
+    // The broker that has the focus is the one that the panel's faults are about.
+    root.addEventListener("focusin", (e) => {
+      const id = (e.target as HTMLElement).closest<HTMLElement>("[data-broker]")?.dataset["broker"];
+      if (id) deeds.look(id);
+    });
   }
 
   /** note takes an event before it is folded into the model, for the effects that it has on the picture. */

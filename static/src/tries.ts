@@ -82,7 +82,7 @@ export const TRIES: Try[] = [
   },
   {
     key: "try.freeze",
-    params: (c) => ({ follower: c.followers[c.followers.length - 1] ?? "" }),
+    params: (c) => ({ follower: c.followers[c.followers.length - 1] ?? -1 }),
     possible: (c) => ledBy(c) && c.followers.length > 0,
     async run(d, c) {
       if (await d.do(`freeze broker ${c.followers[c.followers.length - 1]}`)) d.play();

@@ -19,7 +19,8 @@ export interface Scene {
 /** What the reader can do on the stage. */
 export interface Deeds {
   statement(text: string): void;
-  choose(broker: string): void; // for the panel with all faults
+  look(broker: string): void; // the panel's faults are about it
+  choose(broker: string): void; // the same, and the panel is where the reader goes
 }
 
 /** hueOf is the class that gives a partition its colours. */
