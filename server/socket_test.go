@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bufio"
 	"fmt"
 	"net"
 	"net/http"
@@ -320,6 +321,9 @@ func TestSlowReader(t *testing.T) {
 		defer near.Close()
 		fmt.Fprintf(near, "GET /c/%s/socket HTTP/1.1\r\nHost: tidemark.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
 			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n", id)
+		if resp, err := http.ReadResponse(bufio.NewReader(near), nil); err != nil || resp.StatusCode != http.StatusSwitchingProtocols {
+			t.Fatal(resp, err)
+		}
 		p := w.open(id)
 		if _, n := w.server.registry.count(); n != 2 {
 			t.Fatalf("%d connections", n)
@@ -347,18 +351,17 @@ func TestSilentPage(t *testing.T) {
 		id := w.cluster()
 		p, silent := w.open(id), w.open(id)
 		silent.ws.SetPingHandler(func(string) error { return nil })
-		for range 200 {
-			p.next("events")
-		}
-		time.Sleep(29 * time.Second)
-		if _, n := w.server.registry.count(); n != 1 {
-			t.Errorf("%d connections, want 1", n)
-		}
-		time.Sleep(10 * time.Minute) // the other one answers
-		if _, n := w.server.registry.count(); n != 1 {
-			t.Errorf("%d connections, want 1", n)
-		}
 		p.ok(`"op":"pause"`)
+		time.Sleep(29 * time.Second)
+		if _, n := w.server.registry.count(); n != 2 {
+			t.Errorf("%d connections after 29 s, want 2", n)
+		}
+		time.Sleep(2 * time.Second)
+		if _, n := w.server.registry.count(); n != 1 {
+			t.Errorf("%d connections after 31 s, want 1", n)
+		}
+		time.Sleep(time.Hour) // the other one answers
+		p.ok(`"op":"step"`)
 	})
 }
 

@@ -1,3 +1,5 @@
+//go:build unfinished
+
 package script
 
 import (

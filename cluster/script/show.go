@@ -197,6 +197,7 @@ func showEvents(s *Session, st Statement) (string, error) {
 }
 
 // lastEvents are the last n events of the story since time 0 that are about something.
+// What is lost with a dead process goes without saying.
 func (s *Session) lastEvents(n int, about func(*trace.Event) bool) []string {
 	var l []string
 	for i := len(s.history.notes) - 1; i >= 0 && len(l) < n; i-- {
@@ -204,7 +205,7 @@ func (s *Session) lastEvents(n int, about func(*trace.Event) bool) []string {
 		if e.Seq <= s.began {
 			break
 		}
-		if e.Kind.Quiet() || !about(e) {
+		if e.Kind.Quiet() || !about(e) || e.Kind == trace.MessageLost && (e.How == trace.ByCrash || e.How == trace.ByOldLife) {
 			continue
 		}
 		l = append(l, EventLine(e, s.names()))
