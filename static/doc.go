@@ -10,6 +10,10 @@
 // The catalogues (src/i18n, one JSON file a language) are read by the page and, with
 // [Text], by whoever renders it, so that a text exists once.
 //
+// The bundler does not check types. Where npm is at hand, this does:
+//
+//	npx -y -p typescript@5.9 tsc -p static
+//
 // The package imports nothing of ours: it knows nothing about clusters. What the
 // page knows about them is the JSON of cluster/trace, and the tests here hold the
 // page's fold of events to the one in Go.

@@ -66,14 +66,19 @@ export class ProducersCard {
     text(row.note, note || (waiting > 0 ? t("producer.waiting", { count: waiting }) : ""));
     set(row.note, "title", note || undefined);
     set(row.note, "data-bad", lostCount > 0 ? "true" : undefined);
-    const shown = fitting(all, layout.producers.w, layout.unit, (r) => short(r.value).length + 1.6);
+    const isLost = (r: RecordState) => (r.fate === "acked" || r.fate === "assumed") && lost?.has(r.value) === true;
+    const width = (r: RecordState) => short(r.value).length + 1.6;
+    // Some of the lost ones stay in sight, whatever comes after them.
+    const gone = lostCount > 0 ? all.filter(isLost).slice(-3) : [];
+    const rest = fitting(gone.length > 0 ? all.filter((r) => !gone.includes(r)) : all,
+      layout.producers.w - gone.reduce((n, r) => n + (width(r) * 6.6 + 14) * layout.unit, 0), layout.unit, width);
+    const shown = [...gone, ...rest];
     const more = all.length - shown.length;
     const key = `${t("producers")}|${more}|${told}|` + shown.map((r) => `${r.value}:${r.fate}:${lost?.has(r.value)}`).join();
     if (key === row.key) return;
     row.key = key;
     const chips = shown.map((r) => {
-      const isLost = (r.fate === "acked" || r.fate === "assumed") && lost?.has(r.value);
-      const fate = isLost ? "lost" : r.fate;
+      const fate = isLost(r) ? "lost" : r.fate;
       const hint = t(`fate.${fate}`, { value: r.value, error: r.error, offset: r.offset });
       return el("span", { class: `rec ${fate}`, title: hint }, el("span", { class: "rec-mark", "aria-hidden": "true" }, FATE_MARKS[fate]!), short(r.value), el("span", { class: "unseen" }, ` ${hint}`));
     });

@@ -104,14 +104,15 @@ export class Flight {
   }
 
   /** draw shows the messages of a moment; it reports whether something moves by itself. */
-  draw(s: Snapshot, time: number, now: number): boolean {
+  draw(s: Snapshot, time: number, now: number, grounded = false): boolean {
     const layout = this.layout;
     if (!layout) return false;
-    if (s.messages.length === 0 && this.bursts.length === 0 && !this.crown && this.blank) return false;
+    if ((s.messages.length === 0 || grounded) && this.bursts.length === 0 && !this.crown && this.blank) return false;
     const c = this.context;
     c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     c.clearRect(0, 0, layout.width, layout.height);
     this.blank = true;
+    if (grounded) return this.drawBursts(time, now);
     const u = layout.unit;
     let trails = 0;
     // What matters less first, so that it lies below.

@@ -30,6 +30,11 @@ const UNSEEN = new Set(["message_sent", "message_delivered", "message_held", "me
 /** Countdowns are redrawn this often while nothing else changes, in ms. */
 const TICK_MS = 100;
 
+/** From this speed on nothing settles and the stage changes at most 20 times a second; */
+const FAST = 4;
+/** from this one on no message is seen flying either, and the stage changes 10 times a second. */
+const NO_FLIGHT = 10;
+
 let lang: Lang = document.documentElement.dataset["lang"] === "zh" ? "zh" : "en";
 let t = textIn(lang);
 
@@ -160,8 +165,8 @@ function frame(now: number): void {
   const time = clock.advance(now);
   while (head < queue.length && queue[head]!.time <= time) {
     const e = queue[head++]!;
-    narrator.see(e, shown);
-    stage.note(e, shown, time, now);
+    narrator.see(e, shown, !clock.playing);
+    if (!fast()) stage.note(e, shown, time, now);
     const session = e.kind === "message_delivered" ? shown.message(e.message)?.session : undefined;
     shown.apply(e);
     if (!UNSEEN.has(e.kind) || session) dirty = true;
@@ -172,9 +177,9 @@ function frame(now: number): void {
   }
   const quiet = !clock.playing && !clock.behind;
   const counting = !dirty && now - patchedAt > TICK_MS && shown.state.sessions.some((s) => silent(s, time));
-  if (dirty || counting) patch(time, now);
-  let busy = false;
-  if (layout && facts) busy = stage.animate(sceneAt(time, now));
+  if ((dirty || counting) && now - patchedAt >= patchEvery()) patch(time, now);
+  let busy = dirty;
+  if (layout && facts && stage.animate(sceneAt(time, now), clock.playing && clock.speed >= NO_FLIGHT)) busy = true;
   narrator.settle(!clock.playing, now);
   stage.point(clock.playing ? undefined : narrator.current);
   text(by("time"), formatTime(time));
@@ -191,6 +196,17 @@ function frame(now: number): void {
     return;
   }
   requestAnimationFrame(frame);
+}
+
+/** fast reports whether time runs too fast for effects to be seen. */
+function fast(): boolean {
+  return clock.playing && clock.speed >= FAST;
+}
+
+/** patchEvery is how long, in ms, the stage stays as it is at least. */
+function patchEvery(): number {
+  if (!clock.playing || clock.speed < FAST) return 0;
+  return clock.speed >= NO_FLIGHT ? 100 : 50;
 }
 
 function sceneAt(time: Micros, now: number): Scene {

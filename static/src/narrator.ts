@@ -41,7 +41,8 @@ export class Narrator {
   }
 
   /** see takes an event before it is folded into the model: sentences tell what was before. */
-  see(e: Event, before: Model): void {
+  see(e: Event, before: Model, paused: boolean): void {
+    if (!paused && !isStory(e)) return; // nobody will be told
     const r = before.replica(e.node, e.partition);
     const context: Context = { state: before.state, message: undefined };
     if (e.kind.startsWith("message_") && e.kind !== "message_sent") {

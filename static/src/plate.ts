@@ -51,6 +51,7 @@ export class Plate {
   private hwShown = -1;
   private hwFrom = 0;
   private hwSince: Since | undefined;
+  private hwMoved: Since | undefined;
   private hwLast = -1;
   private landing: { offset: number; since: Since }[] = [];
   private falling: { g: SVGGElement; delay: number; since: Since }[] = [];
@@ -85,6 +86,11 @@ export class Plate {
       this.ghostLayer.append(g);
       this.falling.push({ g, delay: i * 60, since });
     }
+  }
+
+  /** moved tells when the high watermark changed, so that it slides from then on. */
+  moved(since: Since): void {
+    this.hwMoved = since;
   }
 
   /** turned marks a change of the ISR badge. */
@@ -284,10 +290,12 @@ export class Plate {
     // High watermark.
     set(this.hw, "visibility", r ? "visible" : "hidden");
     if (r && r.hw !== this.hwShown) {
-      if (this.hwShown >= 0 && this.window) {
-        this.hwFrom = this.hwLast >= 0 ? this.hwLast : this.hwShown;
-        this.hwSince = { time: scene.time, wall: scene.now };
+      // It slides from where it is, but never from outside of what is drawn.
+      if (this.hwMoved && this.hwLast >= 0) {
+        this.hwFrom = Math.max(this.hwLast, Math.min(w.start, r.hw), r.hw - 4);
+        this.hwSince = this.hwMoved;
       }
+      this.hwMoved = undefined;
       this.hwShown = r.hw;
     }
     if (r && !this.hwSince) this.placeHW(r.hw);
@@ -333,7 +341,7 @@ export class Plate {
     this.hwLast = at;
     const [halo, line, flag, label] = this.hw.children as unknown as [SVGPathElement, SVGPathElement, SVGPathElement, SVGTextElement];
     const top = plate.flagY;
-    const words = `${at < w.start ? "◂ " : ""}HW ${this.hwShown}`;
+    const words = `${this.hwShown < w.start ? "◂ " : ""}HW ${this.hwShown}`;
     const width = (words.length * 7 + 9) * unit;
     const left = x + width > plate.w - 3 * unit;
     const bottom = plate.flushY - top + 5 * unit;

@@ -39,6 +39,9 @@ export class Stage {
       case "log_appended":
         plate?.appended(e.offset!, e.values!.length, since);
         break;
+      case "high_watermark_advanced": case "high_watermark_lowered":
+        plate?.moved(since);
+        break;
       case "log_truncated": case "log_tail_lost": case "log_restarted": {
         const r = before.replica(e.node, e.partition);
         if (r) plate?.truncated(e.kind === "log_restarted" ? r.logStart : e.offset!, leo(r), since);
@@ -95,12 +98,12 @@ export class Stage {
     if (!this.lastController && scene.facts.controller > 0) this.lastController = String(scene.facts.controller);
   }
 
-  /** animate shows what lies between two patches; it reports whether something moves by itself. */
-  animate(scene: Scene): boolean {
+  /** animate shows what lies between two patches; it reports whether something moves by itself. Grounded: no message is drawn. */
+  animate(scene: Scene, grounded: boolean): boolean {
     let busy = false;
     for (const b of this.brokers.values()) if (b.animate(scene.time, scene.now)) busy = true;
     if (this.zookeeper.tick(scene.time, scene.now)) busy = true;
-    if (this.flight.draw(scene.state, scene.time, scene.now)) busy = true;
+    if (this.flight.draw(scene.state, scene.time, scene.now, grounded)) busy = true;
     return busy;
   }
 
