@@ -76,6 +76,7 @@ var sentences = map[trace.Kind]string{
 	trace.LogAppended:               "{node} appended {records} to {partition} at {offset}",
 	trace.LogTruncated:              "{node} truncated {partition} to {offset} ({how})",
 	trace.LogTailLost:               "{node} lost what was not on disk of {partition}: LEO {offset}",
+	trace.LogRestarted:              "{node} dropped its log of {partition} and begins anew at {offset}",
 	trace.LogFlushed:                "{node} flushed {partition} below {offset}",
 	trace.LogWiped:                  "{node} lost its log of {partition}",
 	trace.HighWatermarkAdvanced:     "HW of {partition} on {node} rose to {hw}",

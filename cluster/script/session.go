@@ -97,7 +97,7 @@ func (s *Session) Cluster() *cluster.Cluster { return s.cluster }
 
 // State is the cluster's state, folded from its events. It must not be changed, and
 // changes with the next step.
-func (s *Session) State() *trace.Snapshot { return s.state }
+func (s *Session) State() *trace.Snapshot { return s.view().state }
 
 // names is the cluster's tables of names. While the cluster is being made there is
 // none yet.
@@ -111,6 +111,8 @@ func (s *Session) names() *trace.Names {
 func (s *Session) view() *view {
 	v := &view{state: s.state, names: s.names(), facts: s.facts}
 	if s.cluster != nil {
+		// Time passes between events too.
+		s.state.Time, s.state.Line = s.cluster.Now(), s.cluster.Rules().Line
 		v.settings, v.violations = s.cluster.Settings, s.violations
 	}
 	return v
