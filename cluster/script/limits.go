@@ -21,6 +21,7 @@ const (
 	SettleLimit = 300 * sim.Second
 
 	// MaxHistory is how many events a session remembers for seen, never and show
-	// events. Beyond it the older half is forgotten, and seen and never are errors.
-	MaxHistory = 1 << 20
+	// events. Beyond it the older half is forgotten: show events has no more, and seen
+	// and never make the run again to look at it.
+	MaxHistory = 1 << 15
 )

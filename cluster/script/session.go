@@ -269,11 +269,8 @@ func (m *matcher) progress() string {
 
 // lookBack looks for a sequence from the base to the present.
 func (s *Session) lookBack(st Statement, sequence [][]phrase) (*matcher, error) {
-	if !s.history.whole() {
-		return nil, st.errorf("more than %d events have happened since the start, not all of them are remembered", MaxHistory)
-	}
 	m := newMatcher(sequence)
-	if m.eventsOnly() {
+	if m.eventsOnly() && s.history.whole() {
 		v := s.view()
 		s.history.since(func(n *note) bool {
 			m.see(v, n)

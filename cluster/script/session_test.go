@@ -325,3 +325,20 @@ func TestAnErrorOfTheCoreIsAnErrorOfTheScript(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A session remembers only so many events. What it has forgotten is found by making the
+// run again.
+func TestALongRunIsLookedBackToAsAWhole(t *testing.T) {
+	x := mustRun(t, setup+"stop broker 3\nrun 10s\nstart broker 3\nstream P every 20ms\nrun 4m\n")
+	if x.history.whole() {
+		t.Fatal("the run is too short")
+	}
+	for _, line := range []string{`expect seen broker 3 stopped then broker 3 started`, `expect never broker 1 stopped`, `expect seen broker 3 is down`, `run until seen session of broker 3 expired within 1s`} {
+		if _, err := do(t, x, line); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(x.history.notes) > MaxHistory {
+		t.Error("too much is remembered")
+	}
+}
