@@ -155,7 +155,7 @@ func explain(err error) (message string, column int) {
 		return "the cluster is too busy", 0
 	}
 	message = err.Error()
-	for _, prefix := range []string{"runner: ", "server: ", "script: ", "cluster: "} {
+	for _, prefix := range []string{"runner: ", "server: ", "script: ", "cluster: ", "protocol: "} {
 		message = strings.TrimPrefix(message, prefix)
 	}
 	return message, 0

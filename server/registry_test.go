@@ -1,5 +1,3 @@
-//go:build unfinished
-
 package server
 
 import (
