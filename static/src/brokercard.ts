@@ -8,13 +8,16 @@ import { isZooKeeper } from "./state";
 import type { Deeds, Scene } from "./view";
 
 /** What a card says a broker is doing. */
-export type Doing = "running" | "down" | "off" | "frozen" | Exclude<Boot, "">;
+export type Doing = "running" | "forgotten" | "down" | "off" | "frozen" | Exclude<Boot, "">;
 
 /** doing sums a broker's state up. */
 export function doing(scene: Scene, id: string): Doing {
   const b = scene.state.brokers.find((x) => x.id === id)!;
   if (b.state !== "up") return b.state;
-  return boot(scene.state, scene.facts, id) || "running";
+  const joining = boot(scene.state, scene.facts, id);
+  if (joining) return joining;
+  // It believes that it is registered; ZooKeeper may have ended its session already.
+  return scene.facts.registered.some((r) => r.id === Number(id)) ? "running" : "forgotten";
 }
 
 /** canStart tells a broker that does not run from one that can be stopped. */
@@ -70,10 +73,13 @@ export class BrokerCard {
     const named = facts.controller === Number(this.id);
     set(this.crown, "visibility", named ? "visible" : "hidden");
     this.crown.style.display = named ? "" : "none";
-    const session = state.sessions.find((x) => x.node === this.id);
+    // The session that owns its registration; a restarted broker may have another one already.
+    const owner = facts.registered.find((r) => r.id === Number(this.id))?.session;
+    const session = state.sessions.find((x) => x.id === owner);
     let words = t(`doing.${d}`);
-    if ((d === "down" || d === "off" || d === "frozen" || d === "refused") && session && facts.registered.some((r) => r.session === session.id)) {
-      words += ` · ${t("doing.session", { seconds: seconds(remaining(session, scene.time)) })}`;
+    if ((d === "down" || d === "off" || d === "frozen" || d === "refused") && session) {
+      const left = { seconds: seconds(remaining(session, scene.time)) };
+      words = d === "refused" ? t("doing.refused.until", left) : `${words} · ${t("doing.session", left)}`;
     }
     if (named) words = `${t("controller")}${d === "running" ? "" : ` · ${words}`}`;
     else if (b.controller) words = `${t("controller.believes")} · ${words}`;

@@ -88,9 +88,9 @@ const director: Director = {
 const panel = new Panel(deeds, director);
 
 const transport = new Transport(app.dataset["socket"]!, {
-  connection(state, reason) {
+  connection(state) {
     connection = state;
-    showConnection(reason);
+    showConnection();
     wake();
   },
   hello(h) {
@@ -148,7 +148,7 @@ function takeStatus(s: Status): void {
   clock.set(s.playing, s.speed);
   if (s.time > clock.horizon) clock.hear(s.time, performance.now());
   showTransport();
-  showConnection("");
+  showConnection();
 }
 
 // ---- one frame ----
@@ -277,14 +277,14 @@ function again(): HTMLElement {
   return b;
 }
 
-function showConnection(reason: string): void {
+function showConnection(): void {
   const state = connection === "open" ? (status.playing ? "live" : "paused") : connection === "connecting" ? "connecting" : "lost";
   by("conn").dataset["state"] = state;
   text(by("conn-text"), t(connection === "closed" ? "conn.closed" : `conn.${state}`));
   if (connection !== "closed") return;
   const banner = by("banner");
   banner.dataset["tone"] = "bad";
-  banner.replaceChildren(el("span", {}, t(reason === "expired" ? "banner.expired" : "banner.gone")), el("a", { class: "button", href: "/" }, t("gone.link")));
+  banner.replaceChildren(el("span", {}, t("banner.gone")), el("a", { class: "button", href: "/" }, t("gone.link")));
   show(banner, true);
 }
 
@@ -340,7 +340,7 @@ function speak(next: Lang): void {
   drawLegend(by("legend-list"), t);
   narrator.speak(t);
   showTransport();
-  showConnection("");
+  showConnection();
   showKafkas();
   refresh();
 }

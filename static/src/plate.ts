@@ -324,11 +324,11 @@ export class Plate {
     }
   }
 
-  /** edgeX is where the line before an offset is. */
+  /** edgeX is where the line before an offset is; for one before the window, under or on the chip. */
   private edgeX(offset: number): number {
     const w = this.window!;
     const gap = (w.step - w.cell) / 2;
-    if (offset < w.start) return w.x0 - 3 * gap;
+    if (offset < w.start) return offset === 0 ? this.scene!.layout.plate.pad : this.scene!.layout.plate.pad + w.chip / 2;
     return w.x0 + Math.min(offset - w.start, w.count) * w.step - gap;
   }
 
@@ -337,7 +337,9 @@ export class Plate {
     const { plate, unit } = this.scene.layout;
     const w = this.window;
     const lower = Math.floor(at);
-    const x = this.edgeX(lower) + (this.edgeX(lower + 1) - this.edgeX(lower)) * (at - lower);
+    // Before the window it stands at the end of the chip, with an arrow in the flag.
+    const edge = (o: number) => (o < w.start ? w.x0 - 1.5 * (w.step - w.cell) : this.edgeX(o));
+    const x = edge(lower) + (edge(lower + 1) - edge(lower)) * (at - lower);
     this.hwLast = at;
     const [halo, line, flag, label] = this.hw.children as unknown as [SVGPathElement, SVGPathElement, SVGPathElement, SVGTextElement];
     const top = plate.flagY;

@@ -10,7 +10,7 @@ export interface Result { seq: number; output: string; error: { message: string;
 export type Connection = "connecting" | "open" | "lost" | "closed";
 
 export interface Listener {
-  connection(state: Connection, reason: string): void;
+  connection(state: Connection): void;
   hello(h: Hello): void;
   snapshot(s: Snapshot, status: Status, reason: string): void;
   events(events: Event[], time: Micros): void;
@@ -34,7 +34,7 @@ export class Transport {
 
   connect(): void {
     if (this.ended) return;
-    this.listener.connection(this.attempts === 0 ? "connecting" : "lost", "");
+    this.listener.connection(this.attempts === 0 ? "connecting" : "lost");
     const url = new URL(this.path, location.href);
     url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
     if (this.next > 0) {
@@ -43,8 +43,8 @@ export class Transport {
     }
     const socket = (this.socket = new WebSocket(url));
     socket.addEventListener("message", (m: MessageEvent<string>) => this.receive(m.data));
-    socket.addEventListener("close", (e) => {
-      if (this.socket === socket) this.lost(e.code);
+    socket.addEventListener("close", () => {
+      if (this.socket === socket) this.lost();
     });
   }
 
@@ -69,7 +69,7 @@ export class Transport {
         if (f["run"] !== this.run) this.next = 0;
         this.run = f["run"] as number;
         this.listener.hello(f as unknown as Hello);
-        this.listener.connection("open", "");
+        this.listener.connection("open");
         break;
       case "snapshot": {
         const s = f["snapshot"] as Snapshot;
@@ -109,18 +109,18 @@ export class Transport {
         // A server that shuts down may come back; a cluster that has expired does not.
         if (f["reason"] !== "shutdown") {
           this.ended = true;
-          this.listener.connection("closed", (f["reason"] as string | undefined) ?? "");
+          this.listener.connection("closed");
         }
     }
   }
 
-  private lost(_code: number): void {
+  private lost(): void {
     this.socket = undefined;
     for (const answer of this.waiting.values()) answer({ seq: 0, output: "", error: { message: "connection lost", column: 0 } });
     this.waiting.clear();
     if (this.ended) return;
     this.attempts++;
-    this.listener.connection("lost", "");
+    this.listener.connection("lost");
     if (this.attempts > 2) void this.stillThere();
     setTimeout(() => this.connect(), retryDelay(this.attempts, Math.random()));
   }
@@ -131,7 +131,7 @@ export class Transport {
       const r = await fetch(location.pathname, { cache: "no-store" });
       if (r.status === 404) {
         this.ended = true;
-        this.listener.connection("closed", "gone");
+        this.listener.connection("closed");
       }
     } catch {
       // No network: the next attempt will see.
