@@ -157,6 +157,14 @@ type frame struct {
 	}
 }
 
+func decodeFrame(t testing.TB, data []byte) (f frame) {
+	t.Helper()
+	if err := json.Unmarshal(data, &f); err != nil {
+		t.Errorf("%v: %s", err, data)
+	}
+	return f
+}
+
 type status struct {
 	Playing bool
 	Speed   float64
@@ -193,8 +201,7 @@ func newBrowser(t *testing.T, ws *websocket.Conn) *browser {
 				return
 			}
 			var f frame
-			d := json.NewDecoder(strings.NewReader(string(data)))
-			if err := d.Decode(&f); err != nil {
+			if err := json.Unmarshal(data, &f); err != nil {
 				p.ended = errors.New("not JSON: " + string(data))
 				return
 			}
