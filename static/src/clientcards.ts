@@ -67,10 +67,11 @@ export class ProducersCard {
     set(row.note, "title", note || undefined);
     set(row.note, "data-bad", lostCount > 0 ? "true" : undefined);
     const isLost = (r: RecordState) => (r.fate === "acked" || r.fate === "assumed") && lost?.has(r.value) === true;
-    const width = (r: RecordState) => short(r.value).length + 1.6;
+    const width = (r: RecordState) => short(r.value).length + 1.9;
+    const latest = fitting(all, layout.producers.w, layout.unit, width);
     // Some of the lost ones stay in sight, whatever comes after them.
-    const gone = lostCount > 0 ? all.filter(isLost).slice(-3) : [];
-    const rest = fitting(gone.length > 0 ? all.filter((r) => !gone.includes(r)) : all,
+    const gone = lostCount > 0 ? all.filter(isLost).slice(-3).filter((r) => !latest.includes(r)) : [];
+    const rest = gone.length === 0 ? latest : fitting(all.filter((r) => !gone.includes(r)),
       layout.producers.w - gone.reduce((n, r) => n + (width(r) * 6.6 + 14) * layout.unit, 0), layout.unit, width);
     const shown = [...gone, ...rest];
     const more = all.length - shown.length;

@@ -25,6 +25,11 @@ export const KEYS: [string[], string][] = [
 ];
 
 export function listen(d: KeyDeeds): void {
+  // Who has clicked with a mouse and then presses Space means play, not the same button again.
+  document.addEventListener("click", (e) => {
+    const button = (e.target as HTMLElement).closest<HTMLElement>("button");
+    if (button && (e as PointerEvent).pointerType === "mouse") button.blur();
+  });
   document.addEventListener("keydown", (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented) return;
     const target = e.target as HTMLElement;

@@ -262,13 +262,18 @@ function showTransport(): void {
   const banner = by("banner");
   if (status.failed) {
     banner.dataset["tone"] = "bad";
-    banner.replaceChildren(el("span", {}, t("banner.failed", { message: status.failed })), again());
+    banner.replaceChildren(el("span", {}, t("banner.failed", { message: status.failed })), again(), recording());
     show(banner, true);
   } else if (status.full) {
     delete banner.dataset["tone"];
     banner.replaceChildren(el("span", {}, t("banner.full")), again());
     show(banner, true);
   } else if (connection !== "closed") show(banner, false);
+}
+
+// What is needed to make the run happen again.
+function recording(): HTMLElement {
+  return el("a", { class: "button", href: `${location.pathname}/recording`, download: true }, t("banner.recording"));
 }
 
 function again(): HTMLElement {
