@@ -216,7 +216,7 @@ func lost(t *testing.T, s *trace.Snapshot, n *trace.Names) []byte {
 	underWay := map[string]bool{}
 	for _, m := range s.Messages {
 		var d protocol.Description
-		m.Body.(protocol.Body).Describe(&d)
+		m.Body.Describe(&d)
 		if d.Kind != protocol.KindProduce {
 			continue
 		}
