@@ -173,7 +173,6 @@ func (c *Controller) run(ctx coord.Context) {
 		var more []task
 		waits := false
 		if t.needsReign() && !c.active {
-			waits = false
 			t.phase = done
 		} else {
 			waits, more = c.step(ctx, &t)
@@ -266,9 +265,6 @@ func (c *Controller) Idle() bool {
 	}
 	return true
 }
-
-// Live is the brokers that the active controller believes alive.
-func (c *Controller) Live() protocol.Brokers { return c.live }
 
 // Clone is an independent copy.
 func (c *Controller) Clone(config *protocol.Config) *Controller {

@@ -38,7 +38,7 @@ func (c *Controller) failover(ctx coord.Context, t *task) (bool, []task) {
 		t.phase = failoverDetails
 		t.brokers = brokerIDs(c.answers[1].Children)
 		t.names = c.answers[2].Children
-		t.lost = c.answers[4].Err == coord.OK // an election is asked for
+		t.asked = c.answers[4].Err == coord.OK
 		var ops []coord.Op
 		for _, n := range c.answers[3].Children {
 			// Safe to delete: the whole state is read next.
@@ -113,7 +113,7 @@ func (c *Controller) failover(ctx coord.Context, t *task) (bool, []task) {
 		next = append(next, c.replicasOf(c.deadReplicas())...)
 	}
 	next = append(next, c.electOffline()...)
-	if t.lost {
+	if t.asked {
 		next = append(next, task{kind: readPreferred})
 	}
 	if c.config.Settings.AutoLeaderRebalance {

@@ -18,6 +18,7 @@ type task struct {
 	decisions  []coord.State // what is being written, by partition
 	msg        sim.Message   // to answer
 	lost       bool          // a partition lost its leader
+	asked      bool          // a preferred election is asked for
 	brokers    protocol.Brokers
 }
 

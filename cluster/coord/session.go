@@ -20,7 +20,6 @@ type Session struct {
 	sent     sim.Time // when something was last sent
 	lastZxid int64
 	watches  []watchName
-	pinged   sim.Seq
 }
 
 type sessionState uint8
@@ -227,7 +226,7 @@ func (s *Session) Fire(now sim.Time, out *sim.Outbox) (Notice, bool) {
 		}
 		if now-s.sent >= s.timeout/3 {
 			s.sent = now
-			s.pinged = out.Request(NodeID, protocol.ForZooKeeper, &Request{Session: s.id, Op: Op{Kind: Ping}})
+			out.Request(NodeID, protocol.ForZooKeeper, &Request{Session: s.id, Op: Op{Kind: Ping}})
 		}
 		s.arm(now, out)
 	}
@@ -238,9 +237,6 @@ func (s *Session) arm(now sim.Time, out *sim.Outbox) {
 	next := min(s.sent+s.timeout/3, s.heard+s.timeout*2/3)
 	out.SetTimer(TimerSession, max(next-now, sim.Millisecond))
 }
-
-// Waiting reports whether operations wait for an answer.
-func (s *Session) Waiting() bool { return len(s.calls) > 0 }
 
 // Clone is an independent copy.
 func (s *Session) Clone() Session {

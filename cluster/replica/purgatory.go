@@ -81,11 +81,16 @@ func (m *Manager) answerProduce(ctx coord.Context, d *delayedProduce, e protocol
 // completeFetches answers the waiting fetches of a partition that have something to
 // fetch now. The log is read again; a follower's position is not recorded again.
 func (m *Manager) completeFetches(ctx coord.Context, id protocol.Partition) {
+	m.answerFetches(ctx, func(d *delayedFetch) bool { return m.fetchConcerns(d, id) && m.fetchDone(d) })
+}
+
+// answerFetches takes the waiting fetches out that are ready, and then answers them.
+func (m *Manager) answerFetches(ctx coord.Context, ready func(*delayedFetch) bool) {
 	kept := m.fetches[:0]
 	var done []delayedFetch
 	for i := range m.fetches {
 		d := m.fetches[i]
-		if m.fetchConcerns(&d, id) && m.fetchDone(&d) {
+		if ready(&d) {
 			done = append(done, d)
 		} else {
 			kept = append(kept, d)
@@ -163,19 +168,6 @@ func (m *Manager) expireParked(ctx coord.Context) {
 		}
 	}
 	m.produces = keptProduces
-	keptFetches := m.fetches[:0]
-	var done []delayedFetch
-	for i := range m.fetches {
-		d := m.fetches[i]
-		if d.deadline <= ctx.Now {
-			done = append(done, d)
-		} else {
-			keptFetches = append(keptFetches, d)
-		}
-	}
-	m.fetches = keptFetches
-	for i := range done {
-		m.answerFetch(ctx, &done[i])
-	}
+	m.answerFetches(ctx, func(d *delayedFetch) bool { return d.deadline <= ctx.Now })
 	m.armPurgatory(ctx)
 }

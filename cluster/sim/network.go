@@ -16,13 +16,10 @@ type slowLink struct {
 
 // connState is one connection, kept by the node that opened it.
 type connState struct {
-	conn       Conn
-	open       bool
-	generation uint32    // counts how often it was closed
-	last       [2]Time   // latest delivery time in each direction: the FIFO
-	sent       [2]uint64 // messages sent in each direction: the counter of jitter draws
-	// acceptor is the incarnation of the accepting process it was opened with.
-	acceptor uint32
+	conn Conn
+	open bool
+	last [2]Time   // latest delivery time in each direction: the FIFO
+	sent [2]uint64 // messages sent in each direction: the counter of jitter draws
 }
 
 // drawJitter is the stream of jitter draws.
@@ -72,7 +69,7 @@ func (s *Scheduler) send(message Message) Seq {
 		dir = 1
 	}
 	if !c.open && !m.Answer {
-		c.open, c.acceptor = true, s.nodes[m.To].incarnation
+		c.open = true
 	}
 	delay := s.network.latency + s.network.slow(m.From, m.To)
 	if j := s.network.jitter; j > 0 {
@@ -101,7 +98,6 @@ func (s *Scheduler) send(message Message) Seq {
 func (s *Scheduler) refuse(m *Message) {
 	c := s.conn(m.Conn)
 	c.open = false
-	c.generation++
 	s.announceClose(c, m.To, m.From, m.FromIncarnation)
 }
 
@@ -112,7 +108,6 @@ func (s *Scheduler) closeConn(conn Conn, by NodeID) {
 		return
 	}
 	c.open = false
-	c.generation++
 	peer := conn.Server
 	if by == conn.Server {
 		peer = conn.Client
@@ -168,7 +163,6 @@ func (s *Scheduler) Crash(id NodeID, powerLost bool) {
 				continue
 			}
 			c.open = false
-			c.generation++
 			peer := c.conn.Client
 			if peer == id {
 				peer = c.conn.Server

@@ -19,7 +19,7 @@ type pending struct {
 	kind       InputKind
 	node       NodeID
 	timer      TimerID
-	generation uint32 // of the timer, or of the connection for Disconnected
+	generation uint32 // of the timer
 	cause      Seq
 	message    Message
 }
