@@ -100,7 +100,7 @@ func (x AddProducer) check(c *Cluster) error {
 func (x AddProducer) apply(c *Cluster) {
 	p := c.names.Partitions.Find(x.Partition)
 	id := c.addClient(x.Name, client.NewProducer(client.ProducerOptions{
-		Name: x.Name, Partition: p, Acks: x.Acks, Retries: x.Retries, Timeout: x.Timeout, Inflight: x.Inflight}, c.shared))
+		Nth: len(c.clients), Name: x.Name, Partition: p, Acks: x.Acks, Retries: x.Retries, Timeout: x.Timeout, Inflight: x.Inflight}, c.shared))
 	c.recorder.Emit(trace.Event{Kind: trace.ProducerAdded, Node: id, Partition: p, Acks: x.Acks})
 }
 
@@ -118,7 +118,7 @@ func (x AddReader) apply(c *Cluster) {
 		how = trace.Manual
 	}
 	from := max(x.From, 0)
-	id := c.addClient(x.Name, client.NewReader(client.ReaderOptions{Partition: p, From: from, Reset: x.Reset, Manual: x.Manual}, c.shared))
+	id := c.addClient(x.Name, client.NewReader(client.ReaderOptions{Nth: len(c.clients), Partition: p, From: from, Reset: x.Reset, Manual: x.Manual}, c.shared))
 	c.recorder.Emit(trace.Event{Kind: trace.ReaderAdded, Node: id, Partition: p, Offset: from, How: how})
 }
 

@@ -60,6 +60,9 @@ const (
 	settlingLatency = sim.Millisecond
 	// othersBegin is how much later the brokers start that shall not be the first controller.
 	othersBegin = 100 * sim.Millisecond
+	// partitionsBegin is how much later partitions are created: all brokers have
+	// registered, so that each partition gets the leader its assignment prefers.
+	partitionsBegin = 500 * sim.Millisecond
 )
 
 // New makes a cluster and lets it settle: leaders elected, every follower's fetch
@@ -71,9 +74,6 @@ func New(cfg Config, sinks ...func(*trace.Event)) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range cfg.Partitions {
-		p.apply(c)
-	}
 	first := cfg.Controller
 	if first == 0 {
 		first = slices.Min(cfg.Brokers)
@@ -84,6 +84,10 @@ func New(cfg Config, sinks ...func(*trace.Event)) (*Cluster, error) {
 		if m != nil && protocol.Broker(id) != first {
 			c.sched.Add(sim.NodeID(id), m)
 		}
+	}
+	c.RunUntil(settlingBegins + partitionsBegin)
+	for _, p := range cfg.Partitions {
+		p.apply(c)
 	}
 	c.RunUntil(0)
 	c.applyNetwork()

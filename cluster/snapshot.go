@@ -52,9 +52,9 @@ func (c *Cluster) Snapshot() *trace.Snapshot {
 
 // Settled reports whether the cluster has come to rest in the sense of the lab
 // language's settle: nothing is under way but fetches, pings and empty answers, no
-// producer waits, no session of a stopped or cut broker is still to expire, no
-// replica that can is still to join or leave an ISR, and every follower that can has
-// its leader's log and high watermark.
+// producer waits, every broker that can has registered, no session of a stopped or cut
+// broker is still to expire, no replica that can is still to join or leave an ISR, and
+// every follower that can has its leader's log and high watermark, as its leader knows.
 func (c *Cluster) Settled() bool {
 	for _, n := range c.clients {
 		if p, ok := n.(*client.Producer); ok && !p.Idle() {
@@ -62,7 +62,7 @@ func (c *Cluster) Settled() bool {
 		}
 	}
 	for b := range c.shared.Brokers.All {
-		if c.status(b) == sim.Up && !c.cutOff(b) && !c.machines[b].Idle() {
+		if m := c.machines[b]; c.status(b) == sim.Up && !c.cutOff(b) && (!m.Registered() || !m.Idle() || !c.zookeeper.Exists(coord.BrokerIDPath(b))) {
 			return false
 		}
 	}
@@ -126,12 +126,17 @@ func (c *Cluster) replicasSettled() bool {
 			}
 			continue
 		}
+		for b := range state.ISR.All {
+			if st := c.status(b); (st == sim.Down || st == sim.Off) && !c.cutOff(state.Leader) {
+				return false // its leader or the controller will take it out
+			}
+		}
 		for b := range s.Partitions[p].Replicas.Set().All {
 			if b == state.Leader || !c.canFetch(s, b, state.Leader) {
 				continue
 			}
 			r := s.Replica(sim.NodeID(b), id)
-			if r == nil || !state.ISR.Has(b) || r.LEO() != leader.LEO() || r.HW != leader.HW || r.Role != trace.RoleFollower || r.Leader != state.Leader {
+			if r == nil || !state.ISR.Has(b) || r.LEO() != leader.LEO() || leader.FollowerLEO(b) != r.LEO() || r.HW != leader.HW || r.Role != trace.RoleFollower || r.Leader != state.Leader {
 				return false
 			}
 		}

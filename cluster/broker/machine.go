@@ -130,6 +130,9 @@ func (m *Machine) Idle() bool {
 	return m.broker == nil || m.broker.idle()
 }
 
+// Registered reports whether the broker's znode is there, as far as it knows.
+func (m *Machine) Registered() bool { return m.broker != nil && m.broker.registered }
+
 // IsController reports whether the broker believes it is the controller.
 func (m *Machine) IsController() bool { return m.broker != nil && m.broker.controller.Active() }
 

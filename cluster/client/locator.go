@@ -14,7 +14,7 @@ type locator struct {
 	epoch     protocol.Epoch
 	learned   protocol.Broker // the latest leader it learned of
 	asked     sim.Seq         // metadata request under way
-	from      protocol.Broker // whom it was asked of; the next one is asked next
+	from      protocol.Broker // whom it was asked of, or who failed since; the next one is asked next
 	paused    bool            // before asking again
 }
 
@@ -23,17 +23,26 @@ const timerMetadata sim.TimerID = 1
 // metadataTimeout is request.timeout.ms of the clients.
 const metadataTimeout = 30 * sim.Second
 
-func newLocator(p protocol.Partition) locator {
-	return locator{partition: p, leader: protocol.NoBroker, learned: protocol.NoBroker, epoch: protocol.NoEpoch}
+// newLocator makes the locator of a client before which so many others were made.
+func newLocator(p protocol.Partition, nth int, c *protocol.Config) locator {
+	brokers := c.Brokers.List()
+	return locator{partition: p, leader: protocol.NoBroker, learned: protocol.NoBroker, epoch: protocol.NoEpoch, from: brokers[nth%len(brokers)] - 1}
 }
 
-// refresh asks for metadata, unless that is under way or just failed.
-func (l *locator) refresh(c *protocol.Config, out *sim.Outbox) {
+// refresh asks for metadata, unless that is under way or just failed. It asks a broker
+// that owes this client no answer, and the one that just failed last.
+// Kafka: NetworkClient.leastLoadedNode. Differs: Kafka begins at a random broker, here
+// the first client begins at the first broker, the second at the second.
+func (l *locator) refresh(c *protocol.Config, owing protocol.Brokers, out *sim.Outbox) {
 	if l.asked != 0 || l.paused {
 		return
 	}
+	ask := c.Brokers &^ owing
+	if ask == 0 {
+		ask = c.Brokers
+	}
 	next := protocol.NoBroker
-	for b := range c.Brokers.All {
+	for b := range ask.All {
 		if next == protocol.NoBroker || b > l.from && next <= l.from {
 			next = b
 		}
@@ -44,9 +53,16 @@ func (l *locator) refresh(c *protocol.Config, out *sim.Outbox) {
 }
 
 // forget drops what is known of the leader and asks again.
-func (l *locator) forget(c *protocol.Config, out *sim.Outbox) {
+func (l *locator) forget(c *protocol.Config, owing protocol.Brokers, out *sim.Outbox) {
 	l.leader = protocol.NoBroker
-	l.refresh(c, out)
+	l.refresh(c, owing, out)
+}
+
+// failed notes a broker that did not answer, so that the next one is asked.
+func (l *locator) failed(b protocol.Broker) {
+	if l.asked == 0 {
+		l.from = b
+	}
 }
 
 // answer takes metadata and reports whether the leader is known now.
@@ -78,10 +94,10 @@ func (l *locator) pause(c *protocol.Config, out *sim.Outbox) {
 }
 
 // fire takes the locator's timer: a pause is over, or a request was not answered.
-func (l *locator) fire(c *protocol.Config, out *sim.Outbox) {
+func (l *locator) fire(c *protocol.Config, owing protocol.Brokers, out *sim.Outbox) {
 	l.paused, l.asked = false, 0
 	if l.leader == protocol.NoBroker {
-		l.refresh(c, out)
+		l.refresh(c, owing, out)
 	}
 }
 

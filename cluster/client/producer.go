@@ -42,6 +42,7 @@ type sentBatch struct {
 
 // ProducerOptions are what a producer is made with.
 type ProducerOptions struct {
+	Nth       int // how many clients were made before it
 	Name      string
 	Partition protocol.Partition
 	Acks      int8
@@ -61,7 +62,7 @@ const answerGrace = sim.Second
 
 // NewProducer makes a producer.
 func NewProducer(o ProducerOptions, config *protocol.Config) *Producer {
-	return &Producer{locator: newLocator(o.Partition), config: config, name: o.Name, acks: o.Acks, retries: o.Retries, timeout: o.Timeout, inflight: o.Inflight}
+	return &Producer{locator: newLocator(o.Partition, o.Nth, config), config: config, name: o.Name, acks: o.Acks, retries: o.Retries, timeout: o.Timeout, inflight: o.Inflight}
 }
 
 // Commands that a producer takes.
@@ -92,7 +93,7 @@ func (p *Producer) Step(now sim.Time, in *sim.Input, out *sim.Outbox) {
 	case sim.Fire:
 		switch in.Timer {
 		case timerMetadata:
-			p.locator.fire(p.config, out)
+			p.locator.fire(p.config, p.owing(), out)
 		case timerStream:
 			p.enqueue(now, [][]protocol.Value{{p.number()}}, out)
 			out.SetTimer(timerStream, p.every)
@@ -152,7 +153,7 @@ func (p *Producer) enqueue(now sim.Time, batches [][]protocol.Value, out *sim.Ou
 func (p *Producer) pump(now sim.Time, out *sim.Outbox) {
 	for len(p.queue) > 0 && len(p.sent) < p.inflight && p.queue[0].after <= now {
 		if p.leader == protocol.NoBroker {
-			p.refresh(p.config, out)
+			p.refresh(p.config, p.owing(), out)
 			break
 		}
 		b := p.queue[0]
@@ -196,15 +197,15 @@ func (p *Producer) answer(now sim.Time, msg *sim.Message, a *protocol.ProduceAns
 		trace.Emit(out, trace.Event{Kind: trace.RecordAcked, Node: out.Node(), Partition: p.partition, Offset: a.BaseOffset, Values: s.values})
 		return
 	}
-	p.failed(now, s, a.Error, out)
+	p.refused(now, s, a.Error, out)
 	if a.Error == protocol.NotLeaderForPartition || a.Error == protocol.UnknownTopicOrPartition || a.Error == protocol.LeaderNotAvailable {
-		p.forget(p.config, out)
+		p.forget(p.config, p.owing(), out)
 	}
 }
 
-// failed tries a request again if it may, and gives it up if not.
+// refused tries a request again if it may, and gives it up if not.
 // Kafka: Sender.canRetry, completeBatch.
-func (p *Producer) failed(now sim.Time, s sentBatch, e protocol.Error, out *sim.Outbox) {
+func (p *Producer) refused(now sim.Time, s sentBatch, e protocol.Error, out *sim.Outbox) {
 	trace.Emit(out, trace.Event{Kind: trace.ProduceRefused, Node: out.Node(), Peer: sim.NodeID(s.to), Partition: p.partition, Values: s.values, Error: e})
 	if e.Retriable() && s.attempts <= p.retries {
 		b := s.batch
@@ -218,8 +219,9 @@ func (p *Producer) failed(now sim.Time, s sentBatch, e protocol.Error, out *sim.
 // connectionLost: what was under way to a broker got no answer, and will get none.
 func (p *Producer) connectionLost(now sim.Time, peer protocol.Broker, out *sim.Outbox) {
 	p.giveUp(now, out, func(s *sentBatch) bool { return s.to == peer })
+	p.locator.failed(peer)
 	if p.leader == peer {
-		p.forget(p.config, out)
+		p.forget(p.config, p.owing(), out)
 	}
 }
 
@@ -234,10 +236,11 @@ func (p *Producer) giveUp(now sim.Time, out *sim.Outbox, which func(*sentBatch) 
 	})
 	slices.Reverse(lost) // each goes to the head of the queue
 	for _, s := range lost {
-		p.failed(now, s, protocol.NetworkException, out)
+		p.refused(now, s, protocol.NetworkException, out)
+		p.locator.failed(s.to)
 	}
 	if len(lost) > 0 {
-		p.forget(p.config, out)
+		p.forget(p.config, p.owing(), out)
 	}
 }
 
@@ -251,6 +254,15 @@ func (p *Producer) expire(now sim.Time, out *sim.Outbox) {
 		trace.Emit(out, trace.Event{Kind: trace.RecordFailed, Node: out.Node(), Partition: p.partition, Values: b.values, Error: protocol.RequestTimedOut})
 		return true
 	})
+}
+
+// owing are the brokers that have not answered a request of this producer.
+func (p *Producer) owing() protocol.Brokers {
+	var owing protocol.Brokers
+	for i := range p.sent {
+		owing = owing.With(p.sent[i].to)
+	}
+	return owing
 }
 
 // Idle reports whether no record waits for its verdict; Streaming whether a stream runs.

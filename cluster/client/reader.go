@@ -26,6 +26,7 @@ type Reader struct {
 
 // ReaderOptions are what a reader is made with.
 type ReaderOptions struct {
+	Nth       int // how many clients were made before it
 	Partition protocol.Partition
 	From      protocol.Offset
 	Reset     string
@@ -36,7 +37,7 @@ const timerReader sim.TimerID = 20
 
 // NewReader makes a reader.
 func NewReader(o ReaderOptions, config *protocol.Config) *Reader {
-	return &Reader{locator: newLocator(o.Partition), config: config, reset: o.Reset, manual: o.Manual, position: o.From}
+	return &Reader{locator: newLocator(o.Partition, o.Nth, config), config: config, reset: o.Reset, manual: o.Manual, position: o.From}
 }
 
 // Commands that a reader takes.
@@ -67,7 +68,7 @@ func (r *Reader) Step(now sim.Time, in *sim.Input, out *sim.Outbox) {
 	case sim.Fire:
 		switch in.Timer {
 		case timerMetadata:
-			r.locator.fire(r.config, out)
+			r.locator.fire(r.config, 0, out)
 		case timerReader:
 			r.pausing = false
 			if r.asked != 0 {
@@ -92,7 +93,7 @@ func (r *Reader) pump(out *sim.Outbox) {
 		return
 	}
 	if r.leader == protocol.NoBroker {
-		r.refresh(r.config, out)
+		r.refresh(r.config, 0, out)
 		return
 	}
 	var body any
@@ -120,7 +121,7 @@ func (r *Reader) fetched(msg *sim.Message, a *protocol.FetchAnswerPartition, out
 	case a.Error != protocol.None:
 		trace.Emit(out, trace.Event{Kind: trace.ReaderRefused, Node: out.Node(), Partition: r.partition, Error: a.Error})
 		r.pause(out)
-		r.forget(r.config, out)
+		r.forget(r.config, 0, out)
 		return
 	}
 	r.polls = max(r.polls-1, 0)
@@ -143,7 +144,7 @@ func (r *Reader) found(msg *sim.Message, a *protocol.OffsetsAnswer, out *sim.Out
 	r.asked = 0
 	if a.Error != protocol.None {
 		r.pause(out)
-		r.forget(r.config, out)
+		r.forget(r.config, 0, out)
 		return
 	}
 	r.resets = false
@@ -158,8 +159,9 @@ func (r *Reader) move(to protocol.Offset, how trace.How, out *sim.Outbox) {
 // fail gives the request under way up.
 func (r *Reader) fail(out *sim.Outbox) {
 	r.asked = 0
+	r.locator.failed(r.to)
 	r.pause(out)
-	r.forget(r.config, out)
+	r.forget(r.config, 0, out)
 }
 
 func (r *Reader) pause(out *sim.Outbox) {

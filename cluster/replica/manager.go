@@ -174,11 +174,13 @@ func (m *Manager) Fire(ctx coord.Context, id sim.TimerID) bool {
 	return true
 }
 
-// StartTasks starts the periodic tasks, each with its first run after its period.
+// StartTasks starts the periodic tasks, each with its first run after its period, and
+// lets the fetches that wait here have come just now.
 // Kafka starts the checkpoint task with the first LeaderAndIsr, so that an
 // incomplete map is never written over the old file.
 func (m *Manager) StartTasks(ctx coord.Context) {
 	m.tasks = true
+	m.renewFetches(ctx)
 	m.armISRExpiration(ctx)
 	ctx.Out.SetTimer(TimerISRPropagation, isrPropagationTick)
 	ctx.Out.SetTimer(TimerCheckpoint, sim.Time(m.config.Settings.HighWatermarkCheckpoint))

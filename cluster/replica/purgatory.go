@@ -155,6 +155,14 @@ func (m *Manager) armPurgatory(ctx coord.Context) {
 	ctx.Out.SetTimer(TimerPurgatory, at-ctx.Now)
 }
 
+// renewFetches lets the waiting fetches begin their wait now.
+func (m *Manager) renewFetches(ctx coord.Context) {
+	for i := range m.fetches {
+		m.fetches[i].deadline = ctx.Now + sim.Time(m.fetches[i].request().MaxWait)
+	}
+	m.armPurgatory(ctx)
+}
+
 // expireParked answers what has waited long enough.
 func (m *Manager) expireParked(ctx coord.Context) {
 	m.purgatoryArmed = false

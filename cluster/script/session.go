@@ -349,51 +349,12 @@ func settle(s *Session, st Statement) (string, error) {
 		}
 	}
 	deadline := s.cluster.Now() + SettleLimit
-	for !s.atRest() {
+	for !s.cluster.Settled() {
 		if !s.step(deadline) {
 			return "", s.failure(st, nil, "not settled within "+protocol.FormatDuration(int64(SettleLimit)))
 		}
 	}
 	return "", nil
-}
-
-// atRest reports whether the cluster is settled. Beyond what the cluster says itself,
-// a broker that was started must have registered, and no fetch may be under way that
-// tells a leader something new: the HW would still rise.
-func (s *Session) atRest() bool {
-	if !s.cluster.Settled() {
-		return false
-	}
-	v := s.view()
-	up := func(id sim.NodeID) bool {
-		b := s.state.Broker(id)
-		return b != nil && b.State == trace.ProcessUp
-	}
-	zk := v.node("zookeeper")
-	for i := range s.state.Brokers {
-		if b := &s.state.Brokers[i]; up(b.ID) && !b.Registered && !v.blocked(b.ID, zk) && !v.blocked(zk, b.ID) {
-			return false
-		}
-	}
-	for i := range s.state.Messages {
-		m := &s.state.Messages[i]
-		fetch, ok := m.Body.(*protocol.Fetch)
-		if !ok || m.Held || !up(m.From) || !up(m.To) {
-			continue
-		}
-		for _, x := range fetch.Partitions {
-			r := s.state.Replica(m.To, x.Partition)
-			if r == nil || r.Role != trace.RoleLeader {
-				continue
-			}
-			for _, f := range r.Followers {
-				if f.Broker == m.From && f.LEO < x.Offset {
-					return false
-				}
-			}
-		}
-	}
-	return true
 }
 
 func mark(s *Session, st Statement) (string, error) {

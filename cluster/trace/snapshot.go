@@ -92,6 +92,17 @@ type ReplicaState struct {
 // LEO is the log end offset.
 func (r *ReplicaState) LEO() protocol.Offset { return r.LogStart + protocol.Offset(len(r.Records)) }
 
+// FollowerLEO is where a leader believes a follower's log ends; NoOffset when it has
+// not heard of it.
+func (r *ReplicaState) FollowerLEO(b protocol.Broker) protocol.Offset {
+	for i := range r.Followers {
+		if r.Followers[i].Broker == sim.NodeID(b) {
+			return r.Followers[i].LEO
+		}
+	}
+	return protocol.NoOffset
+}
+
 // FollowerState is what a leader knows of a follower's log end.
 type FollowerState struct {
 	Broker sim.NodeID
