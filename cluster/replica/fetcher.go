@@ -51,7 +51,9 @@ func (m *Manager) fetcher(leader protocol.Broker) *fetcher {
 	return nil
 }
 
-// follow adds a partition to the fetcher of its leader.
+// follow adds a partition to the fetcher of its leader. A log without any leader epoch
+// has nothing to ask the leader about and is cut to the HW, in the lines in which
+// fetchers tell the two apart. Kafka: AbstractFetcherThread.fetchTruncatingPartitions.
 func (m *Manager) follow(ctx coord.Context, p *Partition) {
 	f := m.fetcher(p.leader)
 	if f == nil {
@@ -59,10 +61,15 @@ func (m *Manager) follow(ctx coord.Context, p *Partition) {
 		slices.SortFunc(m.fetchers, func(a, b fetcher) int { return int(a.leader) - int(b.leader) })
 		f = m.fetcher(p.leader)
 	}
-	s := fetchState{id: p.id, offset: p.log.LEO(), epoch: p.leaderEpoch, delayed: ctx.Now}
-	if m.config.Rules.Truncation != protocol.TruncateToHighWatermark {
+	s := fetchState{id: p.id, epoch: p.leaderEpoch, delayed: ctx.Now}
+	switch rule := m.config.Rules.Truncation; {
+	case rule == protocol.TruncateToHighWatermark:
+	case p.log.Epochs.Latest() == protocol.NoEpoch && rule != protocol.TruncateOneRound:
+		m.truncate(ctx, p, p.hw, trace.ToHighWatermark)
+	default:
 		s.state = truncating
 	}
+	s.offset = p.log.LEO()
 	f.partitions = append(f.partitions, s)
 	slices.SortFunc(f.partitions, func(a, b fetchState) int { return int(a.id) - int(b.id) })
 }

@@ -16,8 +16,17 @@ export function textIn(lang: Lang): Text {
   return (key, params) => {
     const template = catalogue[key];
     if (template === undefined) return `[${key}]`;
-    return params ? fill(template, params) : template;
+    return params ? join(lang, fill(template, params)) : template;
   };
+}
+
+// In Chinese a space stands between Chinese and Latin letters only. A parameter may turn
+// out to begin or end with either, so spaces between two Chinese ones are taken out.
+const CHINESE = "[\\u3000-\\u303f\\u4e00-\\u9fff\\uff00-\\uffef]";
+const STRAY = new RegExp(`(?<=${CHINESE}) (?=${CHINESE})`, "g");
+
+function join(lang: Lang, text: string): string {
+  return lang === "zh" ? text.replace(STRAY, "") : text;
 }
 
 /** has reports whether there is a text under a key. */

@@ -26,6 +26,7 @@ for (const lang of ["en", "zh"] as Lang[]) {
         const s = caption(e, c, t);
         assert.doesNotMatch(s, /\[[a-z]+\.[\w.]+\]|\{\w+\}|undefined|NaN|null/, `${run.name} ${JSON.stringify(e)}: ${s}`);
         assert.ok(s.length > 4, s);
+        assert.doesNotMatch(s, /[\u4e00-\u9fff，。：；（）] [\u4e00-\u9fff，。：；（）]|  /, "a stray space");
       });
     }
   });
