@@ -166,9 +166,3 @@ func processWord(s trace.ProcessState) string {
 	}
 	return s.String()
 }
-
-// blocked reports whether nothing gets from one node to another.
-func (v *view) blocked(from, to sim.NodeID) bool {
-	l := v.state.Link(from, to)
-	return l != nil && (l.Cut || l.Held)
-}
