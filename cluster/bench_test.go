@@ -27,12 +27,20 @@ func benchCluster(tb testing.TB, sinks ...func(*trace.Event)) *Cluster {
 	return c
 }
 
+// benchSteps is after how many steps a benchmark begins again. A run has at most
+// MaxRecords records, so it does not go on for ever.
+const benchSteps = 200_000
+
 // BenchmarkStep is one simulated event (a step) with no observer.
 func BenchmarkStep(b *testing.B) {
-	c := benchCluster(b)
+	first := benchCluster(b)
+	c := first.Clone()
 	b.ReportAllocs()
-	for b.Loop() {
+	for n := 1; b.Loop(); n++ {
 		c.Step()
+		if n%benchSteps == 0 {
+			c = first.Clone()
+		}
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Msteps/s")
 }
@@ -42,14 +50,21 @@ func BenchmarkStepObserved(b *testing.B) {
 	var c *Cluster
 	var buf []byte
 	events := 0
-	c = benchCluster(b)
-	c.Observe(func(e *trace.Event) {
-		buf = e.AppendJSON(buf[:0], c.Names())
-		events++
-	})
+	first := benchCluster(b)
+	begin := func() {
+		c = first.Clone()
+		c.Observe(func(e *trace.Event) {
+			buf = e.AppendJSON(buf[:0], c.Names())
+			events++
+		})
+	}
+	begin()
 	b.ReportAllocs()
-	for b.Loop() {
+	for n := 1; b.Loop(); n++ {
 		c.Step()
+		if n%benchSteps == 0 {
+			begin()
+		}
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Msteps/s")
 	b.ReportMetric(float64(events)/float64(b.N), "events/step")

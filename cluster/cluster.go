@@ -124,7 +124,6 @@ func build(cfg Config, sinks []func(*trace.Event)) (*Cluster, error) {
 		c.recorder.AddSink(f)
 	}
 	c.sched = sim.NewScheduler(cfg.Seed, settlingBegins, c.recorder)
-	c.recorder.MixInto(c.sched.MixHash)
 	c.sched.SetLatency(settlingLatency, 0)
 	c.recorder.Outside(settlingBegins, trace.Event{Kind: trace.StatementExecuted, Text: "kafka " + string(cfg.Line)})
 	c.zookeeper.Prepare(c.recorder)
@@ -227,11 +226,11 @@ func (c *Cluster) RunUntil(t sim.Time) {
 	c.sched.Advance(t)
 }
 
-// Steps counts the steps taken; Seq is the number of the latest event; Hash is the
+// Steps counts the steps taken; Seq is the number of the latest event; Hash is a
 // running hash over all of them.
 func (c *Cluster) Steps() uint64 { return c.sched.Steps() }
 func (c *Cluster) Seq() sim.Seq  { return c.recorder.Seq() }
-func (c *Cluster) Hash() uint64  { return c.sched.Hash() }
+func (c *Cluster) Hash() uint64  { return sim.Mix(c.sched.Hash(), c.recorder.Hash()) }
 
 // Names resolves the numbers in events and snapshots.
 func (c *Cluster) Names() *trace.Names { return c.names }
@@ -267,7 +266,6 @@ func (c *Cluster) Clone() *Cluster {
 		}
 		return d.clients[id-firstClient]
 	})
-	d.recorder.MixInto(d.sched.MixHash)
 	d.recorder.AddSink(d.keepLedger)
 	return &d
 }

@@ -135,9 +135,8 @@ func (p *Producer) tell(now sim.Time, command any, out *sim.Outbox) {
 func (p *Producer) number() protocol.Value {
 	for {
 		p.counter++
-		text := p.name + strconv.Itoa(p.counter)
-		if _, used := p.config.Values.Find(text); !used {
-			return p.config.Values.Add(text)
+		if v, added := p.config.Values.AddNew(p.name + strconv.Itoa(p.counter)); added {
+			return v
 		}
 	}
 }

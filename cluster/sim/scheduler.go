@@ -78,12 +78,11 @@ func (s *Scheduler) Now() Time { return s.now }
 // Steps counts the steps taken.
 func (s *Scheduler) Steps() uint64 { return s.steps }
 
-// Hash is a running hash over every step: which node, when, what. Observers add
-// what they were told with [Scheduler.MixHash].
+// Hash is a running hash over every step: which node, when, what.
 func (s *Scheduler) Hash() uint64 { return s.hash }
 
-// MixHash folds a number into the running hash.
-func (s *Scheduler) MixHash(v uint64) { s.hash = (s.hash ^ v) * 0x100000001b3 }
+// Mix folds a number into a running hash.
+func Mix(hash, v uint64) uint64 { return (hash ^ v) * 0x100000001b3 }
 
 // Status is the status of a node.
 func (s *Scheduler) Status(id NodeID) Status { return s.nodes[id].status }
@@ -198,10 +197,9 @@ func (s *Scheduler) take(p *pending) bool {
 // run gives the prepared input to a node.
 func (s *Scheduler) run(id NodeID) {
 	s.steps++
-	s.MixHash(uint64(s.now))
-	s.MixHash(uint64(id)<<40 | uint64(s.in.Kind)<<32 | uint64(s.in.Timer))
+	s.hash = Mix(Mix(s.hash, uint64(s.now)), uint64(id)<<40|uint64(s.in.Kind)<<32|uint64(s.in.Timer))
 	if s.in.Kind == Deliver {
-		s.MixHash(uint64(s.in.Message.ID))
+		s.hash = Mix(s.hash, uint64(s.in.Message.ID))
 	}
 	s.out = Outbox{s: s, node: id}
 	s.observer.Begin(s.now, id, &s.in)

@@ -11,7 +11,7 @@ type Recorder struct {
 	seq     sim.Seq
 	cause   sim.Seq // what events are effects of, by default
 	now     sim.Time
-	mix     func(uint64) // the run's hash
+	hash    uint64 // over all events
 	sinks   []func(*Event)
 	scratch Event // the event at hand
 
@@ -25,11 +25,11 @@ type Recorder struct {
 	}
 }
 
-// NewRecorder makes a recorder. Mix is told what goes into the running hash.
-func NewRecorder() *Recorder { return &Recorder{mix: func(uint64) {}} }
+// NewRecorder makes a recorder.
+func NewRecorder() *Recorder { return &Recorder{} }
 
-// MixInto gives the running hash that events go into.
-func (r *Recorder) MixInto(mix func(uint64)) { r.mix = mix }
+// Hash is a running hash over all events.
+func (r *Recorder) Hash() uint64 { return r.hash }
 
 // AddSink passes every event from now on to f, which must not keep the pointer.
 func (r *Recorder) AddSink(f func(*Event)) { r.sinks = append(r.sinks, f) }
@@ -41,7 +41,6 @@ func (r *Recorder) Seq() sim.Seq { return r.seq }
 func (r *Recorder) Clone() *Recorder {
 	c := *r
 	c.sinks = nil
-	c.mix = func(uint64) {}
 	return &c
 }
 
@@ -52,10 +51,12 @@ func (r *Recorder) Begin(now sim.Time, node sim.NodeID, in *sim.Input) {
 	switch in.Kind {
 	case sim.Deliver:
 		r.cause = in.Message.ID
-		r.cause = r.emit(Event{Kind: MessageDelivered, Node: node, Peer: in.Message.From, Message: in.Message.ID})
+		r.scratch = Event{Kind: MessageDelivered, Node: node, Peer: in.Message.From, Message: in.Message.ID}
+		r.cause = r.emit()
 	case sim.Disconnected:
 		r.cause = in.Cause
-		r.cause = r.emit(Event{Kind: ConnectionClosed, Node: node, Peer: in.Peer})
+		r.scratch = Event{Kind: ConnectionClosed, Node: node, Peer: in.Peer}
+		r.cause = r.emit()
 	case sim.Fire:
 		r.head.pending, r.head.kind, r.head.node, r.head.cause = true, TimerFired, node, in.Cause
 	case sim.Start:
@@ -75,7 +76,8 @@ func (r *Recorder) Cause() sim.Seq {
 func (r *Recorder) Sent(m *sim.Message) sim.Seq {
 	body, _ := m.Body.(protocol.Body)
 	r.tellHead()
-	return r.emit(Event{Kind: MessageSent, Node: m.From, Peer: m.To, Message: r.seq + 1, At: m.DeliverAt, Body: body})
+	r.scratch = Event{Kind: MessageSent, Node: m.From, Peer: m.To, Message: r.seq + 1, At: m.DeliverAt, Body: body}
+	return r.emit()
 }
 
 var lossHow = [...]How{sim.LostToCut: ByCut, sim.LostToCrash: ByCrash, sim.LostToOldLife: ByOldLife, sim.LostToDrop: ByDrop}
@@ -103,7 +105,8 @@ func (r *Recorder) transport(now sim.Time, e Event) {
 		r.now, r.head.pending = now, false
 		r.cause = e.Message
 	}
-	r.emit(e)
+	r.scratch = e
+	r.emit()
 	r.cause = cause
 }
 
@@ -112,7 +115,8 @@ func (r *Recorder) Outside(now sim.Time, e Event) sim.Seq {
 	r.now = now
 	r.head.pending = false
 	r.cause = 0
-	r.cause = r.emit(e)
+	r.scratch = e
+	r.cause = r.emit()
 	return r.cause
 }
 
@@ -120,7 +124,8 @@ func (r *Recorder) Outside(now sim.Time, e Event) sim.Seq {
 // and cause are filled in.
 func (r *Recorder) Emit(e Event) sim.Seq {
 	r.tellHead()
-	return r.emit(e)
+	r.scratch = e
+	return r.emit()
 }
 
 // Because makes an event the cause of what follows in this step, and returns what
@@ -138,17 +143,19 @@ func (r *Recorder) tellHead() {
 	}
 	r.head.pending = false
 	r.cause = r.head.cause
-	r.cause = r.emit(Event{Kind: r.head.kind, Node: r.head.node})
+	r.scratch = Event{Kind: r.head.kind, Node: r.head.node}
+	r.cause = r.emit()
 }
 
-func (r *Recorder) emit(event Event) sim.Seq {
-	r.scratch = event // one place for all events, so that none of them is allocated
+// emit tells of the event in scratch: one place for all events, so that none of them is
+// allocated, and none is copied more often than need be.
+func (r *Recorder) emit() sim.Seq {
 	e := &r.scratch
 	r.seq++
 	e.Seq, e.Cause, e.Time = r.seq, r.cause, r.now
-	r.mix(uint64(e.Kind)<<56 ^ uint64(e.Node)<<48 ^ uint64(e.Peer)<<40 ^ uint64(e.Partition)<<32 ^ uint64(e.Epoch)<<20 ^ uint64(e.ISR))
-	r.mix(uint64(e.Offset) ^ uint64(e.HW)<<24 ^ uint64(e.Version)<<48)
-	r.mix(uint64(e.Cause) ^ uint64(e.Time)<<20)
+	r.hash = sim.Mix(r.hash, uint64(e.Kind)<<56^uint64(e.Node)<<48^uint64(e.Peer)<<40^uint64(e.Partition)<<32^uint64(e.Epoch)<<20^uint64(e.ISR))
+	r.hash = sim.Mix(r.hash, uint64(e.Offset)^uint64(e.HW)<<24^uint64(e.Version)<<48)
+	r.hash = sim.Mix(r.hash, uint64(e.Cause)^uint64(e.Time)<<20)
 	for _, sink := range r.sinks {
 		sink(e)
 	}
