@@ -56,6 +56,26 @@ func TestExitStatuses(t *testing.T) {
 	}
 }
 
+// The example that the README names loses two records, in both eras.
+func TestExample(t *testing.T) {
+	for _, kafka := range []string{"0.10", "2.4"} {
+		status, stdout, stderr := tidemark(t, "", "run", "-kafka", kafka, "../../lessons/acked-then-lost.lab")
+		if status != 0 || stderr != "" {
+			t.Fatalf("kafka %s: status %d, %s", kafka, status, stderr)
+		}
+		for _, line := range []string{
+			"topic1-0 on 1 2 3: leader 2, epoch 1, ISR 1 2 3",
+			`"kept" of P: acked at 0, told after 100ms, readable after 150ms, on 1 2 3`,
+			`"lost1" of P: acked at 1, told after 100ms, on no broker, LOST`,
+			`"lost2" of P: acked at 2, told after 100ms, on no broker, LOST`,
+		} {
+			if !strings.Contains(stdout, line) {
+				t.Errorf("kafka %s: it does not show %s:\n%s", kafka, line, stdout)
+			}
+		}
+	}
+}
+
 // Nothing of a file with an error is executed, not even what stands before the error.
 func TestNothingIsExecutedBeforeAnError(t *testing.T) {
 	status, stdout, _ := tidemark(t, good+"show ledger\nshow legder\n", "run", "-")
