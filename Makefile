@@ -29,7 +29,7 @@ generate:
 	$(GO) generate ./...
 
 bench:
-	$(GO) test -run '^$$' -bench . -benchmem ./cluster ./cluster/runner ./server
+	$(GO) test -run '^$$' -bench . -benchmem ./cluster ./server ./server/browser
 
 run:
 	$(GO) run ./cmd/tidemark

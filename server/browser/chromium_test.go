@@ -22,7 +22,7 @@ import (
 const patience = 60 * time.Second
 
 // missing skips a test, or fails it where everything has to be there.
-func missing(t *testing.T, what string) {
+func missing(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv("TIDEMARK_REQUIRE_ALL") != "" {
 		t.Fatal(what)
@@ -58,7 +58,7 @@ func TestMain(m *testing.M) {
 }
 
 // serve serves the application on the loopback, and returns its address.
-func serve(t *testing.T) string {
+func serve(t testing.TB) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -79,7 +79,7 @@ func serve(t *testing.T) string {
 
 // page is a tab. What goes wrong in it fails the test.
 type page struct {
-	t    *testing.T
+	t    testing.TB
 	ctx  context.Context
 	host string
 }
@@ -94,12 +94,12 @@ type view struct {
 var desktop = view{width: 1600, height: 960}
 
 // open opens the start page of a new server in a new profile.
-func open(t *testing.T, v view) *page {
+func open(t testing.TB, v view) *page {
 	t.Helper()
 	return openAt(t, serve(t), "/", v)
 }
 
-func openAt(t *testing.T, host, path string, v view) *page {
+func openAt(t testing.TB, host, path string, v view) *page {
 	t.Helper()
 	root, err := chromium()
 	if err != nil {

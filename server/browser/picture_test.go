@@ -92,7 +92,7 @@ func (p *page) compare(name string) {
 }
 
 // difference255 is by how much two pictures differ, on average over pixels and colours.
-func difference255(t *testing.T, a, b []byte) float64 {
+func difference255(t testing.TB, a, b []byte) float64 {
 	t.Helper()
 	x, y := decodePNG(t, a), decodePNG(t, b)
 	if x.Bounds() != y.Bounds() {
@@ -111,7 +111,7 @@ func difference255(t *testing.T, a, b []byte) float64 {
 	return sum / float64(3*r.Dx()*r.Dy())
 }
 
-func decodePNG(t *testing.T, data []byte) image.Image {
+func decodePNG(t testing.TB, data []byte) image.Image {
 	t.Helper()
 	img, err := png.Decode(bytes.NewReader(data))
 	if err != nil {

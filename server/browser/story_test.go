@@ -54,7 +54,7 @@ func (p *page) speed(want string) {
 }
 
 // speeds are places on the slider.
-var speeds = map[string]int{"1/12×": 6, "1×": 9, "20×": 13}
+var speeds = map[string]int{"1/200×": 2, "1/12×": 6, "1×": 9, "20×": 13}
 
 // TestNewcomersStory is what somebody sees who opens the page for the first time, sends
 // records, and stops the broker that has them.
@@ -208,7 +208,7 @@ func (p *page) snapshot() (seq int, state map[string]any) {
 	}
 }
 
-func decode(t *testing.T, data []byte) map[string]any {
+func decode(t testing.TB, data []byte) map[string]any {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()

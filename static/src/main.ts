@@ -438,6 +438,9 @@ Object.assign(window, {
     seq: () => latest.state.seq,
     time: () => clock.shown,
     awake: () => awake,
+    forgetCosts: () => {
+      costs.length = 0;
+    },
     frameCost: () => {
       const l = [...costs].sort((a, b) => a - b);
       return { frames: l.length, median: l[l.length >> 1] ?? 0, p95: l[Math.floor(l.length * 0.95)] ?? 0 };
