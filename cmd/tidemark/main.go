@@ -28,13 +28,23 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) > 0 && args[0] != "" && args[0][0] != '-' {
 		name, args = args[0], args[1:]
 	}
+	if name == "help" {
+		fmt.Fprintln(stdout, "tidemark COMMAND -h lists a command's flags. The commands:")
+		listCommands(stdout)
+		return 0
+	}
 	cmd, ok := subcommands[name]
 	if !ok {
 		fmt.Fprintf(stderr, "tidemark: no command %q; there are:\n", name)
-		for _, n := range []string{"serve", "run", "version"} {
-			fmt.Fprintf(stderr, "  %-8s %s\n", n, subcommands[n].doc)
-		}
+		listCommands(stderr)
 		return 2
 	}
 	return cmd.run(args, stdin, stdout, stderr)
+}
+
+func listCommands(w io.Writer) {
+	for _, n := range []string{"serve", "run", "version"} {
+		fmt.Fprintf(w, "  %-8s %s\n", n, subcommands[n].doc)
+	}
+	fmt.Fprintln(w, "  help     print this")
 }

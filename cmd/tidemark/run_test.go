@@ -104,6 +104,7 @@ func TestTheCommandLine(t *testing.T) {
 		{[]string{"run", "-trace", filepath.Join(file, "x"), file}, 2, "not a directory"},
 		{[]string{"fuzz"}, 2, `no command "fuzz"`},
 		{[]string{"version"}, 0, ""},
+		{[]string{"help"}, 0, ""},
 	} {
 		status, _, stderr := tidemark(t, "", c.args...)
 		if status != c.status || !strings.Contains(stderr, c.stderr) {
