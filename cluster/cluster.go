@@ -125,6 +125,9 @@ func build(cfg Config, sinks []func(*trace.Event)) (*Cluster, error) {
 	}
 	c.sched = sim.NewScheduler(cfg.Seed, settlingBegins, c.recorder)
 	c.sched.SetLatency(settlingLatency, 0)
+	if !rules.SeparateConnections {
+		c.sched.ShareConnections()
+	}
 	c.recorder.Outside(settlingBegins, trace.Event{Kind: trace.StatementExecuted, Text: "kafka " + string(cfg.Line)})
 	c.zookeeper.Prepare(c.recorder)
 	c.sched.Add(coord.NodeID, c.zookeeper)

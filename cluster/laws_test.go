@@ -112,7 +112,7 @@ func seeds(t testing.TB, f func(t *testing.T, line protocol.Line, seed uint64)) 
 	if testing.Short() {
 		n = 3
 	}
-	for _, line := range protocol.SupportedLines() {
+	for _, line := range protocol.Lines() {
 		for seed := uint64(1); seed <= n; seed++ {
 			t.(*testing.T).Run(fmt.Sprintf("%s/%d", line, seed), func(t *testing.T) { f(t, line, seed) })
 		}

@@ -17,7 +17,7 @@ import (
 func TestNewClusterIsTheOneAsked(t *testing.T) {
 	for seed := uint64(1); seed <= 60; seed++ {
 		r := rand.New(rand.NewPCG(seed, 3))
-		cfg := Config{Line: protocol.SupportedLines()[r.IntN(len(protocol.SupportedLines()))], Seed: seed}
+		cfg := Config{Line: protocol.Lines()[r.IntN(len(protocol.Lines()))], Seed: seed}
 		for b := range 1 + r.IntN(6) {
 			cfg.Brokers = append(cfg.Brokers, protocol.Broker(1+b))
 		}

@@ -120,7 +120,7 @@ func scenarios() map[string]play {
 		}},
 	}
 	for seed := range uint64(14) {
-		lines := protocol.SupportedLines()
+		lines := protocol.Lines()
 		m[fmt.Sprintf("random%02d", seed)] = play{lines[seed%uint64(len(lines))], randomActs(seed)}
 	}
 	return m

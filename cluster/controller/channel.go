@@ -164,6 +164,9 @@ func (c *Controller) Closed(ctx coord.Context, b protocol.Broker) {
 }
 
 func (c *Controller) again(ctx coord.Context, x *channel) {
+	if !c.config.Rules.ControlRetries {
+		x.queue = slices.Delete(x.queue, 0, 1)
+	}
 	x.inflight, x.retry = 0, true
 	ctx.Out.SetTimer(x.timer(), channelRetry)
 }

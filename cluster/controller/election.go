@@ -46,8 +46,12 @@ func (c *Controller) choose(s strategy, p protocol.Partition, state coord.State)
 		}
 	case byShutdown:
 		how = trace.ForShutdown
-		next.Leader = x.replicas.First(state.ISR & c.electable())
+		// Differs: until KAFKA-3670 Kafka scanned the ISR in the order of its list; here the
+		// ISR is a set, and the assignment's order counts.
 		next.ISR = state.ISR &^ c.shuttingDown
+		if next.Leader = x.replicas.First(next.ISR); c.config.Rules.ShutdownChecksAlive {
+			next.Leader = x.replicas.First(next.ISR & c.live)
+		}
 	}
 	return next, how, next.Leader != protocol.NoBroker
 }

@@ -6,6 +6,7 @@ type Error int16
 
 // The errors that this cluster uses.
 const (
+	UnknownServerError           Error = -1
 	None                         Error = 0
 	OffsetOutOfRange             Error = 1
 	UnknownTopicOrPartition      Error = 3
@@ -35,6 +36,7 @@ type errorEntry struct {
 
 var errorTable = map[Error]errorEntry{
 	None:                         {"NONE", false},
+	UnknownServerError:           {"UNKNOWN_SERVER_ERROR", false},
 	OffsetOutOfRange:             {"OFFSET_OUT_OF_RANGE", false},
 	UnknownTopicOrPartition:      {"UNKNOWN_TOPIC_OR_PARTITION", true},
 	LeaderNotAvailable:           {"LEADER_NOT_AVAILABLE", true},
@@ -74,7 +76,7 @@ func ParseError(name string) (Error, bool) {
 
 // Errors lists all errors but None, by number.
 func Errors() []Error {
-	return []Error{OffsetOutOfRange, UnknownTopicOrPartition, LeaderNotAvailable, NotLeaderForPartition, RequestTimedOut,
+	return []Error{UnknownServerError, OffsetOutOfRange, UnknownTopicOrPartition, LeaderNotAvailable, NotLeaderForPartition, RequestTimedOut,
 		StaleControllerEpoch, NetworkException, NotEnoughReplicas, NotEnoughReplicasAfterAppend, InvalidRequiredAcks,
 		OutOfOrderSequenceNumber, DuplicateSequenceNumber, InvalidProducerEpoch, KafkaStorageError, UnknownProducerID,
 		FencedLeaderEpoch, UnknownLeaderEpoch, StaleBrokerEpoch, OffsetNotAvailable}

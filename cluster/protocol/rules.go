@@ -58,6 +58,45 @@ type Rules struct {
 	HaltOnTruncation bool
 	// LatestWaitsForEpochStart: ListOffsets(latest) is refused while HW < epoch start (KIP-207).
 	LatestWaitsForEpochStart bool
+	// EpochCacheRepairs: a new epoch drops the entries that contradict it, and an epoch older
+	// than the log has an end, the first entry's start (KAFKA-7415). Before, entries that did
+	// not fit were not made, and the answer was "unknown".
+	EpochCacheRepairs bool
+	// ISRLag is what takes a follower out of the ISR.
+	ISRLag ISRLag
+	// ISRChangeNotification: leaders tell the controller of their ISR changes, and it tells
+	// the brokers (KAFKA-1367). Before, metadata kept the ISR of the last election.
+	ISRChangeNotification bool
+	// OutOfRangeDropsLog: a follower whose fetch was out of range and that then finds the
+	// leader's log longer than its own drops everything it has (until KAFKA-2143).
+	OutOfRangeDropsLog bool
+	// ShutdownChecksAlive: a controlled shutdown hands over to a member of the ISR that is
+	// alive, not to any that is not shutting down (KAFKA-3670).
+	ShutdownChecksAlive bool
+	// ReadAboveHW is what a consumer gets that asks for an offset between HW and log end.
+	ReadAboveHW ReadAboveHW
+	// FullTruncationRaisesHW: a log that starts anew at the leader's log start has its HW
+	// there, too (KAFKA-9491, in none of the lines).
+	FullTruncationRaisesHW bool
+	// MinISRBeforeAnswer: acks=all is answered with an error when the ISR has become too
+	// small since the append.
+	MinISRBeforeAnswer bool
+	// KeepReplicaOfDeadLeader: a broker told to follow a leader that is gone keeps the HW of
+	// its replica in the checkpoint file (KAFKA-1647, in all lines).
+	KeepReplicaOfDeadLeader bool
+	// RereadRefusedISRWrite: a leader whose ISR write met another version looks whether it was
+	// its own write, whose answer was lost (KAFKA-1382, in all lines).
+	RereadRefusedISRWrite bool
+
+	// What follows is so in every line. Switching one off plants a bug, to see what finds it.
+
+	// HWWaitsForISR: the HW waits for every member of the ISR.
+	HWWaitsForISR bool
+	// ControlRetries: a control request without an answer is sent again.
+	ControlRetries bool
+	// SeparateConnections: a broker's requests to another and its answers to it travel on
+	// connections of their own and may overtake each other.
+	SeparateConnections bool
 	// UncleanDefault is the line's default of unclean.leader.election.enable.
 	UncleanDefault bool
 }
@@ -71,6 +110,7 @@ const (
 	TruncateOneRound                          // OffsetsForLeaderEpoch, one round (KIP-101)
 	TruncateIterative                         // until both know the epoch (KIP-279)
 	TruncateFenced                            // the same, fenced by the current epoch (KIP-320)
+	TruncateNothing                           // never, in no line: to see what finds it
 )
 
 // SameLeader is which decisions change nothing for a follower.
@@ -81,6 +121,25 @@ const (
 	SameLeaderAnyEpoch  SameLeader = iota // same leader id, whatever epochs were missed
 	SameLeaderNextEpoch                   // same leader, epoch equal or one more (KAFKA-7164)
 	SameLeaderSameEpoch                   // same leader and epoch
+)
+
+// ISRLag is how a leader measures that a follower lags too far.
+type ISRLag uint8
+
+// The measures.
+const (
+	LagByMessages ISRLag = iota // more than replica.lag.max.messages behind, or no fetch for replica.lag.time.max.ms
+	LagByTime                   // not caught up for replica.lag.time.max.ms (KAFKA-1546)
+)
+
+// ReadAboveHW is the answer to a consumer between HW and log end.
+type ReadAboveHW uint8
+
+// The answers.
+const (
+	ReadAboveHWFails ReadAboveHW = iota // the broker fails with an internal error
+	ReadAboveHWOutOfRange
+	ReadAboveHWEmpty // nothing, and no error
 )
 
 // KeepLast is when the last ISR member is kept.
@@ -110,44 +169,73 @@ const (
 	EarlyRestartAccepted                     // the old znode is taken over at once
 )
 
-// lines is the table, oldest first.
-var lines = []Rules{
-	{
-		Line: "0.10", Release: "0.10.2.2",
+// lines is the table, oldest first. Each line is the one before it with what changed.
+var lines = func() []Rules {
+	v08 := Rules{
+		Line: "0.8", Release: "0.8.2.2",
 		Truncation:              TruncateToHighWatermark,
-		HWCountsCaughtUp:        true,
-		CaughtUpByPreviousFetch: true,
-		ISRCheckHalfLag:         true,
 		SameLeader:              SameLeaderAnyEpoch,
 		KeepLastISRMember:       KeepLastUnlessUnclean,
 		HWPropagation:           HWWaits,
+		ISRLag:                  LagByMessages,
+		OutOfRangeDropsLog:      true,
+		ReadAboveHW:             ReadAboveHWFails,
 		MinISRBeforeAppend:      true,
+		MinISRBeforeAnswer:      true,
 		HaltOnTruncation:        true,
 		UncleanDefault:          true,
-	},
-	{
-		Line: "2.4", Release: "2.4.0",
-		Truncation:               TruncateFenced,
-		FetchFencing:             true,
-		StampEpochAtElection:     true,
-		ExpandAtEpochStart:       true,
-		HWCountsCaughtUp:         true,
-		CaughtUpByPreviousFetch:  true,
-		LagSparesLogEnd:          true,
-		ISRCheckHalfLag:          true,
-		SameLeader:               SameLeaderSameEpoch,
-		KeepLastISRMember:        KeepLastAlways,
-		HWPropagation:            HWAnswers,
-		BounceDetection:          true,
-		FailoverOfflinesReplicas: true,
-		ControllerEpochFence:     true,
-		MinISRBeforeAppend:       true,
-		LatestWaitsForEpochStart: true,
-	},
-}
+		KeepReplicaOfDeadLeader: true,
+		RereadRefusedISRWrite:   true,
+		HWWaitsForISR:           true,
+		ControlRetries:          true,
+		SeparateConnections:     true,
+	}
 
-// KnownLines are the lines of the lab language, whether built or not.
-var KnownLines = []Line{"0.8", "0.9", "0.10", "0.11", "2.0", "2.1", "2.4"}
+	v09 := v08
+	v09.Line, v09.Release = "0.9", "0.9.0.1"
+	v09.ISRLag = LagByTime
+	v09.ISRChangeNotification = true
+	v09.OutOfRangeDropsLog = false
+
+	v010 := v09
+	v010.Line, v010.Release = "0.10", "0.10.2.2"
+	v010.HWCountsCaughtUp = true
+	v010.CaughtUpByPreviousFetch = true
+	v010.ISRCheckHalfLag = true
+	v010.ShutdownChecksAlive = true
+	v010.ReadAboveHW = ReadAboveHWEmpty
+
+	v011 := v010
+	v011.Line, v011.Release = "0.11", "0.11.0.3"
+	v011.Truncation = TruncateOneRound
+	v011.UncleanDefault = false
+
+	v20 := v011
+	v20.Line, v20.Release = "2.0", "2.0.0"
+	v20.Truncation = TruncateIterative
+	v20.KeepLastISRMember = KeepLastAlways
+
+	v21 := v20
+	v21.Line, v21.Release = "2.1", "2.1.1"
+	v21.Truncation = TruncateFenced
+	v21.FetchFencing = true
+	v21.StampEpochAtElection = true
+	v21.EpochCacheRepairs = true
+	v21.ExpandAtEpochStart = true
+	v21.LagSparesLogEnd = true
+	v21.SameLeader = SameLeaderSameEpoch
+	v21.ControllerEpochFence = true
+	v21.HaltOnTruncation = false
+
+	v24 := v21
+	v24.Line, v24.Release = "2.4", "2.4.0"
+	v24.HWPropagation = HWAnswers
+	v24.BounceDetection = true
+	v24.FailoverOfflinesReplicas = true
+	v24.LatestWaitsForEpochStart = true
+
+	return []Rules{v08, v09, v010, v011, v20, v21, v24}
+}()
 
 // DefaultLine is the line of a script that names none.
 const DefaultLine Line = "2.4"
@@ -159,14 +247,11 @@ func RulesOf(l Line) (Rules, error) {
 			return r, nil
 		}
 	}
-	if slices.Contains(KnownLines, l) {
-		return Rules{}, fmt.Errorf("protocol: kafka %s is not supported yet", l)
-	}
-	return Rules{}, fmt.Errorf("protocol: no release line %q; there are %s", l, join(SupportedLines()))
+	return Rules{}, fmt.Errorf("protocol: no release line %q; there are %s", l, join(Lines()))
 }
 
-// SupportedLines are the lines that have rules.
-func SupportedLines() []Line {
+// Lines are the release lines, oldest first.
+func Lines() []Line {
 	var l []Line
 	for _, r := range lines {
 		l = append(l, r.Line)
@@ -208,7 +293,7 @@ func enumRule[T ~uint8](name, doc string, values []string, f func(*Rules) *T) Ru
 
 // RuleTable lists every rule that can be overridden.
 var RuleTable = []Rule{
-	enumRule("truncation", "what a new follower does with the end of its log", []string{"high-watermark", "one-round", "iterative", "fenced"}, func(r *Rules) *Truncation { return &r.Truncation }),
+	enumRule("truncation", "what a new follower does with the end of its log", []string{"high-watermark", "one-round", "iterative", "fenced", "nothing"}, func(r *Rules) *Truncation { return &r.Truncation }),
 	boolRule("fetch-fencing", "fetches carry the leader epoch and are refused when it is another", func(r *Rules) *bool { return &r.FetchFencing }),
 	boolRule("stamp-epoch", "a new leader notes the start of its epoch at once", func(r *Rules) *bool { return &r.StampEpochAtElection }),
 	boolRule("expand-at-epoch-start", "joining the ISR takes reaching the start of the leader's epoch", func(r *Rules) *bool { return &r.ExpandAtEpochStart }),
@@ -226,6 +311,19 @@ var RuleTable = []Rule{
 	boolRule("min-isr-before-append", "acks=all is refused before the append when the ISR is too small", func(r *Rules) *bool { return &r.MinISRBeforeAppend }),
 	boolRule("halt-on-truncation", "a follower ahead of its leader halts the broker when unclean election is off", func(r *Rules) *bool { return &r.HaltOnTruncation }),
 	boolRule("latest-waits-for-epoch-start", "ListOffsets(latest) is refused while the HW is below the epoch's start", func(r *Rules) *bool { return &r.LatestWaitsForEpochStart }),
+	boolRule("epoch-cache-repairs", "a new epoch drops the entries that contradict it, and epochs older than the log have an end", func(r *Rules) *bool { return &r.EpochCacheRepairs }),
+	enumRule("isr-lag", "what takes a follower out of the ISR", []string{"messages", "time"}, func(r *Rules) *ISRLag { return &r.ISRLag }),
+	boolRule("isr-change-notification", "leaders tell the controller of their ISR changes, and it tells the brokers", func(r *Rules) *bool { return &r.ISRChangeNotification }),
+	boolRule("out-of-range-drops-log", "a follower out of range that finds the leader's log longer than its own drops its log", func(r *Rules) *bool { return &r.OutOfRangeDropsLog }),
+	boolRule("shutdown-checks-alive", "a controlled shutdown hands over to an ISR member that is alive", func(r *Rules) *bool { return &r.ShutdownChecksAlive }),
+	enumRule("read-above-hw", "what a consumer gets at an offset between HW and log end", []string{"error", "out-of-range", "nothing"}, func(r *Rules) *ReadAboveHW { return &r.ReadAboveHW }),
+	boolRule("full-truncation-raises-hw", "a log that starts anew at the leader's log start has its HW there, too", func(r *Rules) *bool { return &r.FullTruncationRaisesHW }),
+	boolRule("min-isr-before-answer", "acks=all is answered with an error when the ISR has become too small since the append", func(r *Rules) *bool { return &r.MinISRBeforeAnswer }),
+	boolRule("keep-replica-of-dead-leader", "the HW of a replica whose leader is gone stays in the checkpoint file", func(r *Rules) *bool { return &r.KeepReplicaOfDeadLeader }),
+	boolRule("reread-refused-isr-write", "a leader whose ISR write was refused looks whether it was its own write", func(r *Rules) *bool { return &r.RereadRefusedISRWrite }),
+	boolRule("hw-waits-for-isr", "the HW waits for every ISR member; off plants a bug", func(r *Rules) *bool { return &r.HWWaitsForISR }),
+	boolRule("control-retries", "a control request without an answer is sent again; off plants a bug", func(r *Rules) *bool { return &r.ControlRetries }),
+	boolRule("separate-connections", "requests and answers between two brokers may overtake each other; off makes the network kinder than TCP", func(r *Rules) *bool { return &r.SeparateConnections }),
 }
 
 // Override sets one rule by its name.

@@ -11,6 +11,7 @@ import (
 // and those of the world around it. Durations are in microseconds of virtual time.
 type Settings struct {
 	ReplicaLagTimeMax         int64 // replica.lag.time.max.ms
+	ReplicaLagMaxMessages     int64 // replica.lag.max.messages
 	ReplicaFetchWaitMax       int64 // replica.fetch.wait.max.ms
 	ReplicaFetchBackoff       int64 // replica.fetch.backoff.ms
 	ReplicaFetchMaxRecords    int64 // stands for replica.fetch.max.bytes; our records have no size
@@ -74,6 +75,7 @@ var SettingTable = []Setting{
 	{Key: "min.insync.replicas", Default: "1", Topic: true, Doc: "acks=all is refused while the ISR is smaller", field: func(s *Settings) *int64 { return &s.MinInsyncReplicas }},
 	{Key: "unclean.leader.election.enable", Default: "", Unit: UnitBool, Topic: true, Doc: "a replica outside the ISR may lead when no member is alive; the default depends on the line", flag: func(s *Settings) *bool { return &s.UncleanLeaderElection }},
 	{Key: "replica.lag.time.max.ms", Default: "10000", Unit: UnitMillis, Static: true, Doc: "a follower not caught up for this long leaves the ISR", field: func(s *Settings) *int64 { return &s.ReplicaLagTimeMax }},
+	{Key: "replica.lag.max.messages", Default: "4000", Static: true, Doc: "a follower more records behind than this leaves the ISR, in the lines before 0.9", field: func(s *Settings) *int64 { return &s.ReplicaLagMaxMessages }},
 	{Key: "replica.fetch.wait.max.ms", Default: "500", Unit: UnitMillis, Static: true, Doc: "how long a follower's fetch waits at the leader for data", field: func(s *Settings) *int64 { return &s.ReplicaFetchWaitMax }},
 	{Key: "replica.fetch.backoff.ms", Default: "1000", Unit: UnitMillis, Static: true, Doc: "pause of a fetcher after an error", field: func(s *Settings) *int64 { return &s.ReplicaFetchBackoff }},
 	{Key: "replica.fetch.max.records", Default: "100", Doc: "records of one partition in one answer to a follower; stands for replica.fetch.max.bytes", Static: true, field: func(s *Settings) *int64 { return &s.ReplicaFetchMaxRecords }},

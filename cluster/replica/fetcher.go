@@ -63,7 +63,7 @@ func (m *Manager) follow(ctx coord.Context, p *Partition) {
 	}
 	s := fetchState{id: p.id, epoch: p.leaderEpoch, delayed: ctx.Now}
 	switch rule := m.config.Rules.Truncation; {
-	case rule == protocol.TruncateToHighWatermark:
+	case rule == protocol.TruncateToHighWatermark || rule == protocol.TruncateNothing:
 	case p.log.Epochs.Latest() == protocol.NoEpoch && rule != protocol.TruncateOneRound:
 		m.truncate(ctx, p, p.hw, trace.ToHighWatermark)
 	default:
@@ -346,6 +346,7 @@ func (m *Manager) offsetsAnswer(ctx coord.Context, f *fetcher, a *protocol.Offse
 	}
 	p := m.partition(a.Partition)
 	leo := p.log.LEO()
+	drops := m.config.Rules.OutOfRangeDropsLog
 	switch {
 	case a.Latest && a.Offset < leo:
 		if m.config.Rules.HaltOnTruncation && !m.config.Settings.Unclean(m.topic(p.id)) {
@@ -361,7 +362,7 @@ func (m *Manager) offsetsAnswer(ctx coord.Context, f *fetcher, a *protocol.Offse
 	case a.Latest:
 		s.state = askingEarliest
 	default:
-		if a.Offset > leo {
+		if a.Offset > leo || drops {
 			m.restart(ctx, p, a.Offset)
 		}
 		s.state, s.offset = fetching, p.log.LEO()
@@ -373,5 +374,7 @@ func (m *Manager) offsetsAnswer(ctx coord.Context, f *fetcher, a *protocol.Offse
 func (m *Manager) restart(ctx coord.Context, p *Partition, at protocol.Offset) {
 	p.log.Restart(at)
 	trace.Emit(ctx.Out, trace.Event{Kind: trace.LogRestarted, Node: m.node(), Partition: p.id, Offset: at})
-	m.setHW(ctx, p, at)
+	if m.config.Rules.FullTruncationRaisesHW || p.hw > at {
+		m.setHW(ctx, p, at)
+	}
 }

@@ -91,7 +91,7 @@ func (m *Manager) Answered(ctx coord.Context, tag coord.Tag, a *coord.Answer) {
 		case p == nil || !p.update.active:
 		case a.Err == coord.OK:
 			m.updated(ctx, p, a.Stat.Version)
-		case a.Err == coord.BadVersion:
+		case a.Err == coord.BadVersion && m.config.Rules.RereadRefusedISRWrite:
 			// Perhaps it was this very write, and its answer was lost: read it again
 			// (KAFKA-1382).
 			ctx.Session.Submit(ctx.Now, coord.Op{Kind: coord.Get, Path: coord.StatePath(m.config.Catalog.Name(p.id))},
@@ -119,7 +119,7 @@ func (m *Manager) updated(ctx coord.Context, p *Partition, version int32) {
 		kind = trace.ISRExpanded
 	}
 	trace.Because(ctx.Out, trace.Emit(ctx.Out, trace.Event{Kind: kind, Node: m.node(), Partition: p.id, ISR: p.isr, Version: version}))
-	if !slices.Contains(m.changedISRs, p.id) {
+	if m.config.Rules.ISRChangeNotification && !slices.Contains(m.changedISRs, p.id) {
 		m.changedISRs = append(m.changedISRs, p.id)
 	}
 	m.changedAt = ctx.Now

@@ -140,10 +140,26 @@ func (m *Manager) read(ctx coord.Context, msg *sim.Message, r *protocol.Fetch) *
 		end, limit := p.log.LEO(), int(m.config.Settings.ReplicaFetchMaxRecords)
 		if r.Replica == protocol.Consumer {
 			end = p.hw // a consumer sees committed records only
+			if a.Error = m.readAboveHW(q.Offset, end); a.Error != protocol.None {
+				continue
+			}
 		}
 		a.Records = p.log.Read(q.Offset, end, limit)
 	}
 	return answer
+}
+
+// readAboveHW is the error that a consumer gets at an offset above the HW and inside the
+// log, as it may happen after a change of leader. Kafka: LogSegment.read.
+func (m *Manager) readAboveHW(offset, hw protocol.Offset) protocol.Error {
+	switch {
+	case offset <= hw:
+	case m.config.Rules.ReadAboveHW == protocol.ReadAboveHWFails:
+		return protocol.UnknownServerError
+	case m.config.Rules.ReadAboveHW == protocol.ReadAboveHWOutOfRange:
+		return protocol.OffsetOutOfRange
+	}
+	return protocol.None
 }
 
 // check is whether this replica may answer for a partition in a leader epoch.

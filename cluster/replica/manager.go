@@ -79,6 +79,7 @@ func (m *Manager) host(l *storage.Log) *Partition {
 	for int(l.Partition) >= len(m.partitions) {
 		m.partitions = append(m.partitions, nil)
 	}
+	l.Epochs.Repairs = m.config.Rules.EpochCacheRepairs
 	p := &Partition{id: l.Partition, log: l, leader: protocol.NoBroker, leaderEpoch: protocol.NoEpoch}
 	m.partitions[l.Partition] = p
 	return p
@@ -191,7 +192,7 @@ func (m *Manager) StartTasks(ctx coord.Context) {
 func (m *Manager) Checkpoint(ctx coord.Context) {
 	var file []storage.Checkpoint
 	for _, p := range m.partitions {
-		if p == nil {
+		if p == nil || p.forgotten {
 			continue
 		}
 		file = append(file, storage.Checkpoint{Partition: p.id, HW: p.hw})

@@ -23,6 +23,7 @@ type Partition struct {
 	epochStart      protocol.Offset  // LEO at the time of becoming leader
 	remotes         []remote         // what a leader knows of the others, in assignment order
 	update          isrUpdate
+	forgotten       bool  // its HW is left out of the checkpoint file: rule keep-replica-of-dead-leader off
 	unflushed       int64 // records appended since the last flush, for log.flush.interval.messages
 }
 
@@ -33,6 +34,7 @@ type remote struct {
 	caughtUpAt    sim.Time        // when it was last known to have the leader's whole log
 	lastLeaderLEO protocol.Offset // the leader's LEO at its previous fetch
 	lastFetchAt   sim.Time
+	leadingSince  sim.Time        // when this leader made the entry
 	sentHW        protocol.Offset // the HW it was last sent
 }
 
@@ -62,6 +64,9 @@ func (p *Partition) remote(b protocol.Broker) *remote {
 // Kafka: Partition.maybeIncrementLeaderHW.
 func (p *Partition) candidateHW(now sim.Time, c *protocol.Config) protocol.Offset {
 	least := p.log.LEO()
+	if !c.Rules.HWWaitsForISR {
+		return least
+	}
 	for i := range p.remotes {
 		r := &p.remotes[i]
 		counts := p.isr.Has(r.id) || c.Rules.HWCountsCaughtUp && now-r.caughtUpAt <= sim.Time(c.Settings.ReplicaLagTimeMax)
@@ -77,7 +82,18 @@ func (p *Partition) outOfSync(now sim.Time, c *protocol.Config) protocol.Brokers
 	var out protocol.Brokers
 	for i := range p.remotes {
 		r := &p.remotes[i]
-		if !p.isr.Has(r.id) || now-r.caughtUpAt <= sim.Time(c.Settings.ReplicaLagTimeMax) {
+		if !p.isr.Has(r.id) {
+			continue
+		}
+		if c.Rules.ISRLag == protocol.LagByMessages {
+			stuck := now-max(r.lastFetchAt, r.leadingSince) > sim.Time(c.Settings.ReplicaLagTimeMax)
+			slow := r.leo != protocol.NoOffset && int64(p.log.LEO()-r.leo) > c.Settings.ReplicaLagMaxMessages
+			if stuck || slow {
+				out = out.With(r.id)
+			}
+			continue
+		}
+		if now-r.caughtUpAt <= sim.Time(c.Settings.ReplicaLagTimeMax) {
 			continue
 		}
 		if c.Rules.LagSparesLogEnd && r.leo == p.log.LEO() {

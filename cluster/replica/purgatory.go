@@ -51,7 +51,7 @@ func (m *Manager) produceDone(d *delayedProduce) (protocol.Error, bool) {
 		return protocol.NotLeaderForPartition, true
 	case p.hw < d.required:
 		return protocol.None, false
-	case p.isr.Len() < m.config.Settings.MinISR(m.topic(p.id)):
+	case m.config.Rules.MinISRBeforeAnswer && p.isr.Len() < m.config.Settings.MinISR(m.topic(p.id)):
 		return protocol.NotEnoughReplicasAfterAppend, true
 	}
 	return protocol.None, true
@@ -126,6 +126,9 @@ func (m *Manager) fetchDone(d *delayedFetch) bool {
 			end = p.hw
 		}
 		if q.Offset < end || q.Offset > p.log.LEO() || q.Offset < p.log.Start {
+			return true
+		}
+		if r.Replica == protocol.Consumer && m.readAboveHW(q.Offset, end) != protocol.None {
 			return true
 		}
 	}

@@ -67,7 +67,7 @@ func (m *Manager) makeLeader(ctx coord.Context, s *protocol.PartitionState) {
 		if b == m.id {
 			continue
 		}
-		x := remote{id: b, leo: protocol.NoOffset, caughtUpAt: longAgo, lastLeaderLEO: p.log.LEO()}
+		x := remote{id: b, leo: protocol.NoOffset, caughtUpAt: longAgo, lastLeaderLEO: p.log.LEO(), leadingSince: ctx.Now}
 		if s.ISR.Has(b) {
 			x.caughtUpAt = ctx.Now
 		}
@@ -85,6 +85,9 @@ func (m *Manager) makeLeader(ctx coord.Context, s *protocol.PartitionState) {
 // makeFollower lets a replica follow. Kafka: Partition.makeFollower,
 // ReplicaManager.makeFollowers.
 func (m *Manager) makeFollower(ctx coord.Context, s *protocol.PartitionState, live protocol.Brokers) {
+	if p := m.partition(s.Partition); p != nil && !m.config.Rules.KeepReplicaOfDeadLeader {
+		p.forgotten = !live.Has(s.Leader) && p.leaderEpoch == protocol.NoEpoch
+	}
 	p := m.ensure(ctx, s.Partition)
 	if !live.Has(s.Leader) {
 		// The named leader is not alive as far as this broker knows: the replica exists,

@@ -488,7 +488,7 @@ func ruleNames(*Context) []string {
 
 func lineNames(*Context) []string {
 	var l []string
-	for _, x := range protocol.KnownLines {
+	for _, x := range protocol.Lines() {
 		l = append(l, string(x))
 	}
 	return l

@@ -268,9 +268,8 @@ func TestErrorsSayWhereWhatAndTheNearestWord(t *testing.T) {
 		"run 1s\nset replica.lag.time.max.ms 5000":      `6:5: replica.lag.time.max.ms is static`,
 		"run 1s\nkafka 0.10":                            `6:1: "kafka" makes a new cluster`,
 		"run 1s\nbrokers 1 2":                           `6:1: "brokers" makes a new cluster`,
-		`kafka 0.11`:                                    `5:7: kafka 0.11 is not supported yet`,
 		`kafka 0.12`:                                    `5:7: there is no release line 0.12; the nearest valid word is "0.10"`,
-		`rule truncation highwatermark`:                 `5:17: rule truncation is one of high-watermark, one-round, iterative, fenced, not "highwatermark"`,
+		`rule truncation highwatermark`:                 `5:17: rule truncation is one of high-watermark, one-round, iterative, fenced, nothing, not "highwatermark"`,
 		`send P "A" "A"`:                                `5:8: the value "A" is sent twice`,
 		"send P \"A\"\nsend P \"A\"":                    `6:8: the value "A" is sent twice`,
 		`send P "A`:                                     `5:8: expected a closing "`,
@@ -370,7 +369,7 @@ func TestWhichStatementsDriveTime(t *testing.T) {
 }
 
 func TestTheArticlesClusterIsRead(t *testing.T) {
-	for _, line := range protocol.SupportedLines() {
+	for _, line := range protocol.Lines() {
 		s := ArticleConfig(line)
 		if s.Config.Line != line || s.Config.Controller != 4 || len(s.Config.Partitions) != 2 || len(s.Statements) != 11 {
 			t.Errorf("%+v", s.Config)

@@ -7,6 +7,9 @@ type network struct {
 	latency, jitter Time // one way, every link
 	cuts, holds     [MaxNodes]uint64
 	slows           []slowLink
+	// pairs is the latest delivery time by sender and receiver, where all of a pair's
+	// messages travel in one order; nil where each connection has its own.
+	pairs []Time
 }
 
 type slowLink struct {
@@ -39,7 +42,7 @@ func (n *network) slow(from, to NodeID) Time {
 
 func (n *network) clone() network {
 	c := *n
-	c.slows = slices.Clone(n.slows)
+	c.slows, c.pairs = slices.Clone(n.slows), slices.Clone(n.pairs)
 	return c
 }
 
@@ -47,6 +50,11 @@ func (n *network) clone() network {
 func (s *Scheduler) SetLatency(latency, jitter Time) {
 	s.network.latency, s.network.jitter = latency, jitter
 }
+
+// ShareConnections lets all messages from one node to another arrive in the order in
+// which they were sent, whatever connection they are on. TCP does not do that: it is for
+// finding out what such a network would hide.
+func (s *Scheduler) ShareConnections() { s.network.pairs = make([]Time, MaxNodes*MaxNodes) }
 
 // conn finds the state of a connection, adding it when it is used first.
 func (s *Scheduler) conn(c Conn) *connState {
@@ -79,6 +87,11 @@ func (s *Scheduler) send(message Message) Seq {
 	c.sent[dir]++
 	m.ObservedAt = s.now
 	m.DeliverAt = max(m.SentAt+delay, c.last[dir])
+	if s.network.pairs != nil {
+		pair := &s.network.pairs[int(m.From)*MaxNodes+int(m.To)]
+		m.DeliverAt = max(m.DeliverAt, *pair)
+		*pair = m.DeliverAt
+	}
 	c.last[dir] = m.DeliverAt
 	m.ID = s.observer.Sent(m)
 	if s.network.cut(m.From, m.To) {

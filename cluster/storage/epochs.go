@@ -10,7 +10,12 @@ type EpochStart struct {
 
 // EpochCache is the list of leader epochs in a log, strictly increasing in both
 // fields. Kafka: LeaderEpochFileCache.
-type EpochCache struct{ entries []EpochStart }
+type EpochCache struct {
+	entries []EpochStart
+	// Repairs is the rule of the line (KAFKA-7415): entries that contradict a newer one
+	// go, and an epoch older than all has an end. Its broker sets it.
+	Repairs bool
+}
 
 // Entries is the list, read only.
 func (c *EpochCache) Entries() []EpochStart { return c.entries }
@@ -24,10 +29,14 @@ func (c *EpochCache) Latest() protocol.Epoch {
 }
 
 // Assign notes that an epoch began at an offset, unless it is the latest already.
-// Entries that contradict it go. Kafka: LeaderEpochFileCache.assign (KAFKA-7415).
+// Entries that contradict it go, where the line repairs; else it is not noted.
+// Kafka: LeaderEpochFileCache.assign; the repairs since KAFKA-7415.
 func (c *EpochCache) Assign(epoch protocol.Epoch, start protocol.Offset) {
-	if n := len(c.entries); n > 0 && c.entries[n-1].Epoch == epoch && start >= c.entries[n-1].Start {
-		return
+	if n := len(c.entries); n > 0 {
+		last := c.entries[n-1]
+		if last.Epoch == epoch && start >= last.Start || !c.Repairs && (epoch <= last.Epoch || start < last.Start) {
+			return
+		}
 	}
 	n := len(c.entries)
 	for n > 0 && (c.entries[n-1].Epoch >= epoch || c.entries[n-1].Start >= start) {
@@ -47,7 +56,8 @@ func (c *EpochCache) TruncateFromEnd(offset protocol.Offset) {
 
 // EndOffsetFor is the largest epoch in the cache that is at most the one asked for,
 // and the offset at which it ended. Both are −1 when it is not known.
-// Kafka: LeaderEpochFileCache.endOffsetFor, as of 2.0.1.
+// An epoch older than all of them ends where the first begins, where the line repairs;
+// else it is not known. Kafka: LeaderEpochFileCache.endOffsetFor, before 2.0.1 and since.
 func (c *EpochCache) EndOffsetFor(epoch protocol.Epoch, leo protocol.Offset) (protocol.Epoch, protocol.Offset) {
 	n := len(c.entries)
 	switch {
@@ -55,6 +65,8 @@ func (c *EpochCache) EndOffsetFor(epoch protocol.Epoch, leo protocol.Offset) (pr
 		return protocol.NoEpoch, protocol.NoOffset
 	case epoch == c.entries[n-1].Epoch:
 		return epoch, leo
+	case epoch < c.entries[0].Epoch && !c.Repairs:
+		return protocol.NoEpoch, protocol.NoOffset
 	case epoch < c.entries[0].Epoch:
 		return epoch, c.entries[0].Start
 	}

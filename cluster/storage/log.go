@@ -81,7 +81,7 @@ func (l *Log) Truncate(to protocol.Offset) bool {
 // Kafka: Log.truncateFullyAndStartAt.
 func (l *Log) Restart(at protocol.Offset) {
 	l.Records, l.Start, l.Flushed = nil, at, at
-	l.Epochs = EpochCache{}
+	l.Epochs.entries = nil
 }
 
 // Flush puts everything on disk and reports whether there was anything to write.
