@@ -231,7 +231,11 @@ function sentKey(e: Body & Event, c: Context, p: Params, t: Text): string {
       return "event.message_sent.fetch_answer";
     case "leader_and_isr":
       return part && part.leader === -1 ? "event.message_sent.leader_and_isr.none" : "event.message_sent.leader_and_isr";
-    case "produce": case "produce_answer": case "epoch": case "epoch_answer": case "zookeeper": case "zookeeper_answer":
+    case "epoch":
+      return p["epoch"] === "" ? "event.message_sent.epoch.none" : "event.message_sent.epoch";
+    case "epoch_answer":
+      return p["epoch"] === "" ? "event.message_sent.epoch_answer.none" : "event.message_sent.epoch_answer";
+    case "produce": case "produce_answer": case "zookeeper": case "zookeeper_answer":
     case "zookeeper_watch": case "controlled_shutdown": case "update_metadata": case "metadata":
       if (e.what === "produce") p["acks"] = e.acks === -1 ? "all" : (e.acks ?? "");
       return `event.message_sent.${e.what}`;
