@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,37 +12,6 @@ import (
 	"tidemark/cluster/trace"
 )
 
-// Invariant is one thing that must hold.
-type Invariant struct{ Name, Statement string }
-
-// The invariants, by name.
-const (
-	HWWithinLog        = "hw-within-log"
-	HWRises            = "hw-rises"
-	LeaderInISR        = "leader-in-isr"
-	OneLeaderPerEpoch  = "one-leader-per-epoch"
-	EpochsRise         = "epochs-rise"
-	CommittedAgrees    = "committed-agrees"
-	LeaderComplete     = "leader-complete"
-	AckedAllCommitted  = "acked-all-committed"
-	ReadIsCommitted    = "read-is-committed"
-	SameEpochSameValue = "same-epoch-same-record"
-)
-
-// Invariants lists them with their exact statements.
-var Invariants = []Invariant{
-	{HWWithinLog, "a replica's high watermark is not above its log end"},
-	{HWRises, "a leader's high watermark does not fall while it leads in one epoch"},
-	{LeaderInISR, "a partition's leader, if there is one, is in the ISR, and the ISR is a subset of the assignment"},
-	{OneLeaderPerEpoch, "in one leader epoch only one broker becomes leader of a partition"},
-	{EpochsRise, "controller epochs in ZooKeeper rise with every election; leader epochs in ZooKeeper never fall"},
-	{CommittedAgrees, "what a leader commits at an offset is what was committed there before"},
-	{LeaderComplete, "whoever becomes leader has every committed record"},
-	{AckedAllCommitted, "a record acknowledged with acks=all is committed"},
-	{ReadIsCommitted, "a consumer gets committed records only"},
-	{SameEpochSameValue, "two logs with the same leader epoch at the same offset have the same record there"},
-}
-
 // Violation is an invariant that did not hold.
 type Violation struct {
 	Invariant string
@@ -49,7 +19,7 @@ type Violation struct {
 	Time      sim.Time
 	Partition protocol.Partition
 	Text      string
-	Excuse    string // why Kafka itself allows it here; empty: a bug
+	Excuse    string // why Kafka itself breaks it here; empty: a bug
 }
 
 // Checker watches one run from its first event.
@@ -59,15 +29,6 @@ type Checker struct {
 	names      *trace.Names
 	partitions []ghost
 	controller protocol.Epoch
-}
-
-// ghost is what is known of a partition that no broker has to know.
-type ghost struct {
-	committed []protocol.Record   // everything that was ever below a leader's HW
-	written   [][]protocol.Record // by offset: every record ever appended there, one an epoch
-	leaders   []protocol.Broker   // by leader epoch; 0: nobody
-	epoch     protocol.Epoch      // highest in ZooKeeper
-	excuse    string              // the first thing that happened after which Kafka promises nothing
 }
 
 // New makes a checker.
@@ -87,12 +48,32 @@ func (c *Checker) Unexcused() []Violation {
 	return l
 }
 
+// violated notes a violation. In a line that does not uphold the invariant, the event
+// at hand is the first cause of what goes wrong from now on.
 func (c *Checker) violated(e *trace.Event, name string, p protocol.Partition, format string, args ...any) {
 	v := Violation{Invariant: name, Event: e.Seq, Time: e.Time, Partition: p, Text: fmt.Sprintf(format, args...)}
-	if p >= 0 {
-		v.Excuse = c.ghost(p).excuse
+	inv := Find(name)
+	if p >= 0 && !inv.Unconditional {
+		g := c.ghost(p)
+		if g.cause == "" && !inv.HoldsIn(c.state.Line) {
+			g.cause = ownCause(c.state.Line, e)
+		}
+		v.Excuse = g.cause
 	}
 	c.Violations = append(c.Violations, v)
+}
+
+// expect tells of an invariant about a replica once, until it holds again.
+func (c *Checker) expect(e *trace.Event, holds bool, name string, p protocol.Partition, who, whom sim.NodeID, format string, args ...any) {
+	g, b := c.ghost(p), breach{name, who, whom}
+	i := slices.Index(g.broken, b)
+	switch {
+	case holds && i >= 0:
+		g.broken = slices.Delete(g.broken, i, i+1)
+	case !holds && i < 0:
+		g.broken = append(g.broken, b)
+		c.violated(e, name, p, format, args...)
+	}
 }
 
 func (c *Checker) ghost(p protocol.Partition) *ghost {
@@ -102,10 +83,10 @@ func (c *Checker) ghost(p protocol.Partition) *ghost {
 	return &c.partitions[p]
 }
 
-// excuse notes what takes a promise away from a partition.
-func (c *Checker) excuse(p protocol.Partition, why string) {
-	if g := c.ghost(p); g.excuse == "" {
-		g.excuse = why
+// blame notes what takes Kafka's promise away from a partition.
+func (c *Checker) blame(p protocol.Partition, cause string) {
+	if g := c.ghost(p); g.cause == "" {
+		g.cause = cause
 	}
 }
 
@@ -113,21 +94,24 @@ func (c *Checker) excuse(p protocol.Partition, why string) {
 func (c *Checker) Observe(e *trace.Event) {
 	c.state.Apply(e)
 	switch e.Kind {
+	case trace.StatementExecuted:
+		if line, ok := strings.CutPrefix(e.Text, "kafka "); ok {
+			c.state.Line = protocol.Line(line)
+		}
 	case trace.LogAppended:
 		c.appended(e)
 	case trace.HighWatermarkAdvanced, trace.HighWatermarkLowered, trace.LogRecovered:
 		c.highWatermark(e)
 	case trace.BecameLeader:
 		c.becameLeader(e)
-	case trace.LogTruncated:
-		c.truncated(e)
-	case trace.LogTailLost:
-		c.excuse(e.Partition, "a power cut lost what was not on disk")
-	case trace.LogWiped:
-		c.excuse(e.Partition, "a disk was wiped")
+	case trace.LogTruncated, trace.LogTailLost, trace.LogRestarted, trace.LogWiped:
+		c.cut(e)
+	case trace.ISRShrunk, trace.ISRExpanded:
+		c.isrAgrees(e)
+		c.isrs(e)
 	case trace.LeaderElected:
-		if e.How == trace.Uncleanly {
-			c.excuse(e.Partition, "an unclean election")
+		if g := c.ghost(e.Partition); e.How == trace.Uncleanly && g.lacks(sim.NodeID(e.Leader), protocol.Offset(len(g.committed))) {
+			c.blame(e.Partition, causeUnclean)
 		}
 	case trace.ZnodeCreated, trace.ZnodeChanged:
 		switch {
@@ -141,36 +125,50 @@ func (c *Checker) Observe(e *trace.Event) {
 			c.acked(e)
 		}
 	case trace.RecordRead:
-		g := c.ghost(e.Partition)
-		for i, r := range e.Records {
-			at := int(e.Offset) + i
-			if at >= len(g.committed) || g.committed[at] != r {
-				c.violated(e, ReadIsCommitted, e.Partition, "offset %d was read and is not committed", at)
-			}
-		}
+		c.read(e)
 	}
 }
 
 func (c *Checker) appended(e *trace.Event) {
 	g := c.ghost(e.Partition)
+	g.appended(e.Node, e.Offset, e.Records)
+	x := g.copy(e.Node)
+	before := protocol.NoEpoch
+	if r := c.state.Replica(e.Node, e.Partition); e.Offset > r.LogStart {
+		before = r.Records[e.Offset-r.LogStart-1].Epoch
+	}
 	for i, r := range e.Records {
 		at := int(e.Offset) + i
-		for at >= len(g.written) {
-			g.written = append(g.written, nil)
+		if r.Epoch < before {
+			c.violated(e, LogEpochsRise, e.Partition, "broker %d has epoch %d at offset %d, after epoch %d", e.Node, r.Epoch, at, before)
 		}
-		known := false
-		for _, x := range g.written[at] {
-			if x.Epoch == r.Epoch {
-				known = true
-				if x.Value != r.Value {
-					c.violated(e, SameEpochSameValue, e.Partition, "offset %d in epoch %d holds two records", at, r.Epoch)
-				}
-			}
+		before = r.Epoch
+		w := written{record: r, blind: x.blind}
+		if !x.blind {
+			w.prefix = x.prefixes[at]
 		}
-		if !known {
-			g.written[at] = append(g.written[at], r)
-		}
+		c.compare(e, g, at, w)
 	}
+}
+
+// compare compares a record with those that were appended at its offset before.
+func (c *Checker) compare(e *trace.Event, g *ghost, at int, w written) {
+	for at >= len(g.written) {
+		g.written = append(g.written, nil)
+	}
+	for _, x := range g.written[at] {
+		if x.record.Epoch != w.record.Epoch {
+			continue
+		}
+		switch {
+		case x.record.Value != w.record.Value:
+			c.violated(e, SameEpochSameValue, e.Partition, "offset %d in epoch %d holds two records", at, w.record.Epoch)
+		case x.prefix != w.prefix && !x.blind && !w.blind:
+			c.expect(e, false, SameTailSamePrefix, e.Partition, e.Node, 0, "broker %d has epoch %d at offset %d, as another log had, and something else before it", e.Node, w.record.Epoch, at)
+		}
+		return
+	}
+	g.written[at] = append(g.written[at], w)
 }
 
 func (c *Checker) highWatermark(e *trace.Event) {
@@ -179,22 +177,64 @@ func (c *Checker) highWatermark(e *trace.Event) {
 		c.violated(e, HWWithinLog, e.Partition, "HW %d of broker %d, log end %d", r.HW, e.Node, r.LEO())
 		return
 	}
-	if r.Role != trace.RoleLeader {
-		return
-	}
-	if e.Kind == trace.HighWatermarkLowered {
-		c.violated(e, HWRises, e.Partition, "HW of leader %d fell to %d", e.Node, e.HW)
-		return
+	if r.Role == trace.RoleLeader {
+		if e.Kind == trace.HighWatermarkLowered {
+			c.violated(e, HWRises, e.Partition, "HW of leader %d fell to %d", e.Node, e.HW)
+			return
+		}
+		c.commit(e, r)
 	}
 	g := c.ghost(e.Partition)
-	for at := r.LogStart; at < r.HW; at++ {
-		rec := r.Records[at-r.LogStart]
-		switch {
-		case int(at) == len(g.committed):
-			g.committed = append(g.committed, rec)
-		case g.committed[at] != rec:
-			c.violated(e, CommittedAgrees, e.Partition, "leader %d commits another record at offset %d", e.Node, at)
-			g.committed[at] = rec
+	c.expect(e, !g.lacks(e.Node, r.HW), LogMatching, e.Partition, e.Node, 0, "below HW %d broker %d has not what was committed at offset %d", r.HW, e.Node, g.copy(e.Node).match)
+	c.isrs(e)
+}
+
+// commit takes what a leader has below its HW for committed.
+func (c *Checker) commit(e *trace.Event, r *trace.ReplicaState) {
+	g := c.ghost(e.Partition)
+	for g.lacks(e.Node, r.HW) {
+		at := g.copy(e.Node).match
+		c.violated(e, CommittedAgrees, e.Partition, "leader %d commits another record at offset %d", e.Node, at)
+		g.committed[at] = r.Records[at-r.LogStart]
+		for b := range g.copies {
+			g.copies[b].match = min(g.copies[b].match, at)
+		}
+		g.catchUp(r)
+	}
+	grew := false
+	for at := protocol.Offset(len(g.committed)); at < r.HW; at++ {
+		if at < r.LogStart {
+			continue // trimmed before anybody saw it committed: cannot be
+		}
+		g.commit(r.Records[at-r.LogStart])
+		grew = true
+	}
+	if !grew {
+		return
+	}
+	for i := range c.state.Replicas {
+		if x := &c.state.Replicas[i]; x.Partition == e.Partition {
+			g.catchUp(x)
+		}
+	}
+}
+
+// isrs holds the members of every ISR of a partition against what was committed.
+func (c *Checker) isrs(e *trace.Event) {
+	g := c.ghost(e.Partition)
+	all := protocol.Offset(len(g.committed))
+	for b := range g.isr.All {
+		n := sim.NodeID(b)
+		c.expect(e, !g.lacks(n, all), StrongISR, e.Partition, n, 0, "broker %d is in the ISR without the committed record at offset %d", b, g.copy(n).match)
+	}
+	for i := range c.state.Replicas {
+		r := &c.state.Replicas[i]
+		if r.Partition != e.Partition || r.Role != trace.RoleLeader {
+			continue
+		}
+		for b := range r.ISR.All {
+			n := sim.NodeID(b)
+			c.expect(e, !g.lacks(n, r.HW), WeakISR, e.Partition, r.Broker, n, "broker %d, in the ISR of leader %d, has not what it has at offset %d, below its HW %d", b, r.Broker, g.copy(n).match, r.HW)
 		}
 	}
 }
@@ -209,30 +249,55 @@ func (c *Checker) becameLeader(e *trace.Event) {
 		c.violated(e, OneLeaderPerEpoch, e.Partition, "brokers %d and %d lead in epoch %d", other, b, e.Epoch)
 	}
 	g.leaders[e.Epoch] = b
-	r := c.state.Replica(e.Node, e.Partition)
-	if e.Epoch != g.epoch || r.LogStart != 0 {
-		return // a decision that was overtaken already
+	c.isrAgrees(e)
+	if e.Epoch == g.epoch && g.lacks(e.Node, protocol.Offset(len(g.committed))) { // else the decision was overtaken
+		c.violated(e, LeaderComplete, e.Partition, "broker %d leads in epoch %d without the committed record at offset %d", b, e.Epoch, g.copy(e.Node).match)
 	}
-	for at, rec := range g.committed {
-		if at >= len(r.Records) || r.Records[at] != rec {
-			c.violated(e, LeaderComplete, e.Partition, "broker %d leads in epoch %d without the committed record at offset %d", b, e.Epoch, at)
-			return
-		}
+	c.isrs(e)
+}
+
+// isrAgrees holds a leader's ISR against the znode's in the same version.
+func (c *Checker) isrAgrees(e *trace.Event) {
+	g := c.ghost(e.Partition)
+	if v := int(e.Version); v < len(g.isrs) && g.isrs[v] != e.ISR {
+		c.violated(e, ISRAgrees, e.Partition, "leader %d has ISR %s at version %d, in which ZooKeeper has %s", e.Node, e.ISR, v, g.isrs[v])
 	}
 }
 
-// truncated: cutting below what is committed takes the promise away where the line cuts
-// to the high watermark or to a shorter leader's end.
-func (c *Checker) truncated(e *trace.Event) {
-	if int(e.Offset) >= len(c.ghost(e.Partition).committed) {
-		return
+// cut follows what a log loses, by truncation or with a disk.
+func (c *Checker) cut(e *trace.Event) {
+	g := c.ghost(e.Partition)
+	to := e.Offset
+	if e.Kind == trace.LogWiped {
+		to = 0
 	}
-	switch e.How {
-	case trace.ToHighWatermark:
-		c.excuse(e.Partition, "truncation to the high watermark below what is committed (KIP-101)")
-	case trace.ToLeaderEnd:
-		c.excuse(e.Partition, "truncation to a shorter leader's log end")
+	lost := g.copy(e.Node).match - to
+	switch e.Kind {
+	case trace.LogRestarted:
+		g.began(e.Node, to)
+	default:
+		g.cut(e.Node, to)
 	}
+	// What an ISR member loses with its disk a leader may have counted already, although it
+	// was not committed yet.
+	counted := lost > 0 || c.inAnyISR(e.Node, e.Partition)
+	switch {
+	case e.Kind == trace.LogTailLost && counted:
+		c.blame(e.Partition, causePower)
+	case e.Kind == trace.LogWiped && counted:
+		c.blame(e.Partition, causeWipe)
+	case e.Kind == trace.LogTruncated && lost > 0:
+		c.violated(e, CommittedStays, e.Partition, "broker %d cut %d committed records off, from offset %d on", e.Node, lost, to)
+	}
+	c.isrs(e)
+}
+
+// inAnyISR reports whether a broker is in the ISR, as ZooKeeper has it or any leader.
+func (c *Checker) inAnyISR(n sim.NodeID, p protocol.Partition) bool {
+	b := protocol.Broker(n)
+	return c.ghost(p).isr.Has(b) || slices.ContainsFunc(c.state.Replicas, func(r trace.ReplicaState) bool {
+		return r.Partition == p && r.Role == trace.RoleLeader && r.ISR.Has(b)
+	})
 }
 
 func (c *Checker) stateWritten(e *trace.Event) {
@@ -253,7 +318,14 @@ func (c *Checker) stateWritten(e *trace.Event) {
 		if s.LeaderEpoch < g.epoch {
 			c.violated(e, EpochsRise, id, "leader epoch %d after %d", s.LeaderEpoch, g.epoch)
 		}
-		g.epoch = max(g.epoch, s.LeaderEpoch)
+		g.epoch, g.isr = max(g.epoch, s.LeaderEpoch), s.ISR
+		for int(e.Version) >= len(g.isrs) {
+			g.isrs = append(g.isrs, 0)
+		}
+		g.isrs[e.Version] = s.ISR
+		at := *e
+		at.Partition = id
+		c.isrs(&at)
 	}
 }
 
@@ -272,6 +344,17 @@ func (c *Checker) acked(e *trace.Event) {
 		at := int(e.Offset) + i
 		if at < 0 || at >= len(g.committed) || g.committed[at].Value != v {
 			c.violated(e, AckedAllCommitted, e.Partition, "offset %d was acknowledged and is not committed", at)
+		}
+	}
+}
+
+func (c *Checker) read(e *trace.Event) {
+	g := c.ghost(e.Partition)
+	for i, r := range e.Records {
+		at := int(e.Offset) + i
+		if at >= len(g.committed) || g.committed[at] != r {
+			c.violated(e, ReadIsCommitted, e.Partition, "offset %d was read and is not committed", at)
+			return
 		}
 	}
 }

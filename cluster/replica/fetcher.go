@@ -305,7 +305,11 @@ func (m *Manager) epochAnswer(ctx coord.Context, f *fetcher, a *protocol.EpochAn
 		return
 	}
 	to, done := m.truncationPoint(p, a)
-	m.truncate(ctx, p, to, trace.ToEpochEnd)
+	how := trace.ToEpochEnd
+	if a.EndOffset == protocol.NoOffset {
+		how = trace.ToHighWatermark // the leader does not know
+	}
+	m.truncate(ctx, p, to, how)
 	if !done {
 		return // ask again, with what is now the latest epoch
 	}

@@ -331,15 +331,24 @@ func (s *Session) again(sink func(*trace.Event), look func(*cluster.Cluster) boo
 }
 
 // violations are the invariants that were violated since the start for no reason that
-// Kafka itself has. The checker watches a run from its first event, so it watches this
-// one again.
+// Kafka itself has.
 func (s *Session) violations() ([]check.Violation, error) {
+	checker, err := s.check()
+	return checker.Unexcused(), err
+}
+
+// check is what the checker has to say of the run so far. It watches a run from its
+// first event, so it watches this one again.
+func (s *Session) check() (*check.Checker, error) {
 	checker := check.New(&trace.Names{Partitions: &protocol.Catalog{}, Values: protocol.NewValues()})
 	err := s.again(checker.Observe, func(c *cluster.Cluster) bool {
 		checker.Use(c.Names())
 		return true
 	})
-	return checker.Unexcused(), err
+	if err == nil {
+		checker.Audit()
+	}
+	return checker, err
 }
 
 func settle(s *Session, st Statement) (string, error) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"tidemark/cluster/check"
 	"tidemark/cluster/protocol"
 	"tidemark/cluster/sim"
 	"tidemark/cluster/trace"
@@ -39,6 +40,47 @@ func partitionText(v *view, p protocol.Partition) string {
 		fmt.Fprintf(&b, "  %d %s: LEO %d, HW %d: %s\n", id, roleText(v, r), r.LEO(), r.HW, logText(v.names, r))
 	}
 	return b.String()
+}
+
+// showInvariants lists the invariants that were violated, each with its first violation
+// and, where it is Kafka's own, the reason.
+func showInvariants(s *Session, st Statement) (string, error) {
+	checker, err := s.check()
+	if err != nil {
+		return "", st.errorf("the run cannot be made again: %s", coreText(err))
+	}
+	var b strings.Builder
+	for _, inv := range check.Invariants {
+		var first *check.Violation
+		n := 0
+		for i := range checker.Violations {
+			v := &checker.Violations[i]
+			if v.Invariant != inv.Name {
+				continue
+			}
+			if n++; first == nil || first.Excuse != "" && v.Excuse == "" {
+				first = v
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "%s violated %s at %s: %s\n", inv.Name, times(n), first.Time, first.Text)
+		if first.Excuse != "" {
+			fmt.Fprintf(&b, "  as in Kafka: %s\n", first.Excuse)
+		}
+	}
+	if b.Len() == 0 {
+		return fmt.Sprintf("all %d invariants hold\n", len(check.Invariants)), nil
+	}
+	return b.String(), nil
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprint(n, " times")
 }
 
 func roleText(v *view, r *trace.ReplicaState) string {

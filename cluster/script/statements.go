@@ -181,6 +181,7 @@ func makeStatements() []form {
 		{text: "show brokers", doc: "processes, sessions, the controller", statement: &statement{execute: showBrokers}},
 		{text: "show zookeeper", doc: "znodes and sessions", statement: &statement{execute: showZooKeeper}},
 		{text: "show ledger", doc: "what became of every record", statement: &statement{execute: showLedger}},
+		{text: "show invariants", doc: "what the checker found: violations and Kafka's own reasons for them", statement: &statement{execute: showInvariants}},
 		{text: "show events <count>", doc: "the last events of the story", statement: &statement{execute: showEvents}},
 		{text: "show <partition>", doc: "its replicas and their logs", statement: &statement{execute: showPartition}},
 	}

@@ -1,0 +1,41 @@
+package check
+
+import (
+	"tidemark/cluster/protocol"
+	"tidemark/cluster/trace"
+)
+
+// The causes for which Kafka itself promises nothing more about a partition.
+const (
+	causePower   = "a power cut took records from an ISR member that were not on its disk (KAFKA-3919)"
+	causeWipe    = "the disk of an ISR member, or one with committed records, was wiped"
+	causeUnclean = "an unclean election of a replica without committed records (KAFKA-1028)"
+)
+
+// ownCause is the public case of a release line that an event makes happen, in a line
+// that does not uphold the invariant that it breaks.
+func ownCause(line protocol.Line, e *trace.Event) string {
+	switch {
+	case e.Kind == trace.LogTruncated && e.How == trace.ToHighWatermark && epochs(line):
+		return "the leader did not know the follower's latest epoch, and it cut its log to its high watermark (KAFKA-7415)"
+	case e.Kind == trace.LogTruncated && e.How == trace.ToHighWatermark:
+		return "a follower cut its log to its high watermark, below what was committed (KIP-101, KAFKA-1211)"
+	case e.Kind == trace.LogTruncated && e.How == trace.ToLeaderEnd:
+		return "a follower cut its log to the end of a shorter leader's (KAFKA-3410)"
+	case e.Kind == trace.ISRExpanded, e.Kind == trace.ZnodeChanged:
+		return "a follower joined the ISR before it had reached the start of the leader's epoch (KAFKA-7128)"
+	}
+	switch line {
+	case "0.8", "0.9", "0.10":
+		return "logs that part above the high watermark are not reconciled (KIP-101)"
+	case "0.11":
+		return "one question about the latest epoch does not find where two logs part (KIP-279, KAFKA-6361)"
+	}
+	return "a follower in an older epoch was counted (KIP-320, KAFKA-6880)"
+}
+
+// epochs reports whether followers of a line reconcile by leader epochs.
+func epochs(line protocol.Line) bool {
+	r, err := protocol.RulesOf(line)
+	return err == nil && r.Truncation != protocol.TruncateToHighWatermark
+}
