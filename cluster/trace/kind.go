@@ -292,3 +292,18 @@ var hows = [...]string{"", "cut", "crash", "old life", "drop", "crash", "power",
 	"automatic", "manual", "seek", "reset"}
 
 func (h How) String() string { return hows[h] }
+
+// fieldNames are the fields as JSON has them, by bit.
+var fieldNames = [...]string{"node", "peer", "partition", "offset", "hw", "epoch", "controllerEpoch", "version", "leader", "isr", "replicas",
+	"message", "at", "session", "path", "text", "values, epochs", "values", "error", "how", "what, parts", "acks"}
+
+// Fields lists the fields that events of the kind carry, as JSON names them.
+func (i KindInfo) Fields() []string {
+	var l []string
+	for bit, name := range fieldNames {
+		if i.fields>>bit&1 != 0 {
+			l = append(l, name)
+		}
+	}
+	return l
+}
