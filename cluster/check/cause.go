@@ -13,9 +13,12 @@ const (
 )
 
 // ownCause is the public case of a release line that an event makes happen, in a line
-// that does not uphold the invariant that it breaks.
-func ownCause(line protocol.Line, e *trace.Event) string {
+// that does not uphold the invariant that it breaks. Stale: whom it happens to follows a
+// leader in an epoch that is over.
+func ownCause(line protocol.Line, e *trace.Event, stale bool) string {
 	switch {
+	case e.Kind == trace.LogTruncated && stale && epochs(line):
+		return "a follower reconciled its log with a leader whose epoch was over (KIP-320, KAFKA-6880)"
 	case e.Kind == trace.LogTruncated && e.How == trace.ToHighWatermark && epochs(line):
 		return "the leader did not know the follower's latest epoch, and it cut its log to its high watermark (KAFKA-7415)"
 	case e.Kind == trace.LogTruncated && e.How == trace.ToHighWatermark:

@@ -56,7 +56,8 @@ func (c *Checker) violated(e *trace.Event, name string, p protocol.Partition, fo
 	if p >= 0 && !inv.Unconditional {
 		g := c.ghost(p)
 		if g.cause == "" && !inv.HoldsIn(c.state.Line) {
-			g.cause = ownCause(c.state.Line, e)
+			r := c.state.Replica(e.Node, p)
+			g.cause = ownCause(c.state.Line, e, r != nil && r.LeaderEpoch < g.epoch)
 		}
 		v.Excuse = g.cause
 	}
