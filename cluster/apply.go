@@ -466,6 +466,44 @@ func (x Slow) apply(c *Cluster) {
 	})
 }
 
+func (x DropNext) check(c *Cluster) error {
+	if err := c.checkLink(x.Link); err != nil {
+		return err
+	}
+	if x.Class == protocol.DropNothing || x.Class >= protocol.DropClasses {
+		return fmt.Errorf("cluster: answer, fetch or control can be dropped")
+	}
+	var armed error
+	c.eachWay(x.Link, func(from, to sim.NodeID) {
+		if armed == nil && c.sched.Drops(from, to, uint8(x.Class)) >= maxDrops {
+			armed = fmt.Errorf("cluster: %d drops of that kind are armed on the link already", maxDrops)
+		}
+	})
+	return armed
+}
+
+// maxDrops bounds the drops of one class that wait on one direction of a link.
+const maxDrops = 20
+
+func (x DropNext) apply(c *Cluster) {
+	c.eachWay(x.Link, func(from, to sim.NodeID) {
+		c.recorder.Emit(trace.Event{Kind: trace.DropArmed, Node: from, Peer: to, Text: x.Class.String()})
+		c.sched.DropNext(from, to, uint8(x.Class))
+	})
+}
+
+func (x SlowDisk) check(c *Cluster) error {
+	if x.By < 0 {
+		return fmt.Errorf("cluster: a delay is at least 0")
+	}
+	return c.checkBrokers([]protocol.Broker{x.Broker}, "slowed", allStatuses...)
+}
+
+func (x SlowDisk) apply(c *Cluster) {
+	c.recorder.Emit(trace.Event{Kind: trace.DiskSlowed, Node: sim.NodeID(x.Broker), At: x.By})
+	c.machines[x.Broker].SlowDisk(x.By)
+}
+
 func (x Hold) check(c *Cluster) error { return c.checkLink(x.Link) }
 
 func (x Hold) apply(c *Cluster) {

@@ -141,6 +141,19 @@ type Hold struct{ Link Link }
 // Release ends a hold of a link.
 type Release struct{ Link Link }
 
+// DropNext loses the next message of a class on a link: drop next fetch 2 -> 1. From
+// ZooKeeper it is an answer: drop next zookeeper answer to 1.
+type DropNext struct {
+	Class protocol.DropClass
+	Link  Link
+}
+
+// SlowDisk lets a broker's appends take so much longer; zero ends it.
+type SlowDisk struct {
+	Broker protocol.Broker
+	By     sim.Time
+}
+
 // HoldFetches makes followers send no further fetch, ReleaseFetches ends that.
 type HoldFetches struct{ Brokers []protocol.Broker }
 
@@ -282,6 +295,18 @@ func (x Isolate) String() string { return "isolate" + ids([]protocol.Broker{x.Br
 func (x Slow) String() string {
 	return "slow " + x.Link.String() + " by " + protocol.FormatDuration(int64(x.By))
 }
+
+func (x DropNext) String() string {
+	if x.Class == protocol.DropAnswer && x.Link.From == "zookeeper" && !x.Link.Both {
+		return "drop next zookeeper answer to " + x.Link.To
+	}
+	return "drop next " + x.Class.String() + " " + x.Link.String()
+}
+
+func (x SlowDisk) String() string {
+	return "slow disk of" + ids([]protocol.Broker{x.Broker}) + " by " + protocol.FormatDuration(int64(x.By))
+}
+
 func (x Hold) String() string           { return "hold " + x.Link.String() }
 func (x Release) String() string        { return "release " + x.Link.String() }
 func (x HoldFetches) String() string    { return "hold fetches of" + ids(x.Brokers) }

@@ -41,7 +41,10 @@ func (c *Cluster) Snapshot() *trace.Snapshot {
 		for to := range c.names.Nodes {
 			f, t := sim.NodeID(from), sim.NodeID(to)
 			l := trace.LinkState{From: f, To: t, Cut: c.sched.IsCut(f, t), Held: c.sched.IsHeld(f, t), Slow: c.sched.SlowBy(f, t)}
-			if l.Cut || l.Held || l.Slow != 0 {
+			for class := range l.Drops {
+				l.Drops[class] = c.sched.Drops(f, t, uint8(class))
+			}
+			if !l.AsItShouldBe() {
 				s.Links = append(s.Links, l)
 			}
 		}

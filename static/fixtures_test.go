@@ -148,6 +148,10 @@ func randomActs(seed uint64) []act {
 		func() cluster.Command { return cluster.Heal{} },
 		func() cluster.Command { return cluster.Slow{Link: link(), By: sim.Time(r.IntN(3)) * 300 * ms} },
 		func() cluster.Command { return cluster.Hold{Link: link()} },
+		func() cluster.Command {
+			return cluster.DropNext{Class: protocol.DropClass(1 + r.IntN(3)), Link: link()}
+		},
+		func() cluster.Command { return cluster.SlowDisk{Broker: b()[0], By: sim.Time(r.IntN(3)) * 300 * ms} },
 		func() cluster.Command { return cluster.Release{Link: link()} },
 		func() cluster.Command { return cluster.HoldFetches{Brokers: b()} },
 		func() cluster.Command { return cluster.ReleaseFetches{Brokers: b()} },

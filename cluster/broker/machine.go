@@ -125,6 +125,9 @@ func (m *Machine) Wipe(rec *trace.Recorder, checkpointOnly bool) {
 	m.disk.Logs = nil
 }
 
+// SlowDisk lets appends take so much longer from now on, in this life and the next.
+func (m *Machine) SlowDisk(by sim.Time) { m.disk.Slow = int64(by) }
+
 // Idle reports whether the broker has nothing under way that a script's settle waits for.
 func (m *Machine) Idle() bool {
 	return m.broker == nil || m.broker.idle()
@@ -149,7 +152,7 @@ func (m *Machine) Clone(config *protocol.Config) *Machine {
 
 // Describe adds the machine's visible state to a snapshot.
 func (m *Machine) Describe(s *trace.Snapshot, status sim.Status, heldControl bool) {
-	b := trace.BrokerState{ID: sim.NodeID(m.id), State: trace.ProcessState(status), FetchesHeld: m.heldFetches, ControlHeld: heldControl}
+	b := trace.BrokerState{ID: sim.NodeID(m.id), State: trace.ProcessState(status), FetchesHeld: m.heldFetches, ControlHeld: heldControl, DiskSlow: sim.Time(m.disk.Slow)}
 	for _, l := range m.disk.Logs {
 		checkpoint := m.disk.HW(l.Partition)
 		s.Replicas = append(s.Replicas, trace.ReplicaState{

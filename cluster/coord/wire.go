@@ -161,6 +161,14 @@ func (a *Answer) Describe(d *protocol.Description) {
 	d.Text = opNames[a.Kind] + ": " + a.Err.String()
 }
 
+// DropClass says which drop an answer is lost to; a ping's answer is lost to none.
+func (a *Answer) DropClass() uint8 {
+	if a.Kind == Ping {
+		return uint8(protocol.DropNothing)
+	}
+	return uint8(protocol.DropAnswer)
+}
+
 func (w *WatchEvent) Describe(d *protocol.Description) {
 	d.Kind = protocol.KindZooKeeperWatch
 	d.Text = w.Path + " " + w.Type.String()

@@ -220,9 +220,11 @@ func (m *Manager) flush(ctx coord.Context, p *Partition) {
 }
 
 // appended notes an append: the event, and a flush where the topic asks for one.
-// Kafka: Log.append, log.flush.interval.messages.
+// A slow disk holds up what this step has still to say: a leader's answers, a
+// follower's next fetch. Kafka: Log.append, log.flush.interval.messages.
 func (m *Manager) appended(ctx coord.Context, p *Partition, records []protocol.Record) {
 	trace.Emit(ctx.Out, trace.Event{Kind: trace.LogAppended, Node: m.node(), Partition: p.id, Offset: p.log.LEO() - protocol.Offset(len(records)), Records: records})
+	ctx.Out.Busy(sim.Time(m.disk.Slow))
 	p.unflushed += int64(len(records))
 	if limit := m.config.Settings.LogFlushIntervalMessages; limit == noFlush && !m.config.Settings.HasTopicSettings() {
 		return

@@ -41,6 +41,8 @@ var sentences = map[trace.Kind]string{
 	trace.LinkHeld:        "link {node} -> {peer} is held",
 	trace.LinkReleased:    "link {node} -> {peer} was released",
 	trace.LinkSlowed:      "link {node} -> {peer} is slower by {at}",
+	trace.DropArmed:       "the next {text} {node} -> {peer} will be lost",
+	trace.DiskSlowed:      "disk of {node} is slower by {at}",
 	trace.FetchesHeld:     "fetches of {node} are held",
 	trace.FetchesReleased: "fetches of {node} were released",
 	trace.ControlHeld:     "control to {node} is held",

@@ -152,7 +152,7 @@ func showBrokers(s *Session, _ Statement) (string, error) {
 		for _, f := range []struct {
 			is   bool
 			text string
-		}{{x.Controller, ", controller"}, {x.FetchesHeld, ", fetches held"}, {x.ControlHeld, ", control held"}} {
+		}{{x.Controller, ", controller"}, {x.FetchesHeld, ", fetches held"}, {x.ControlHeld, ", control held"}, {x.DiskSlow != 0, ", disk slower by " + protocol.FormatDuration(int64(x.DiskSlow))}} {
 			if f.is {
 				b.WriteString(f.text)
 			}
@@ -169,6 +169,11 @@ func showBrokers(s *Session, _ Statement) (string, error) {
 		}
 		if l.Slow != 0 {
 			b.WriteString(" slower by " + protocol.FormatDuration(int64(l.Slow)))
+		}
+		for class, n := range l.Drops {
+			for range n {
+				b.WriteString(" drops the next " + protocol.DropClass(class).String())
+			}
 		}
 		b.WriteByte('\n')
 	}

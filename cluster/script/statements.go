@@ -141,7 +141,9 @@ func makeStatements() []form {
 		command("heal", "undoes all cuts", func([]any) cluster.Command { return cluster.Heal{} }),
 		onLink("heal <link>", "undoes one cut", func(l cluster.Link) cluster.Command { return cluster.Heal{Link: &l} }),
 		command("isolate <broker>", "cut from every broker and ZooKeeper; clients still reach it", func(a []any) cluster.Command { return cluster.Isolate{Broker: a[0].(protocol.Broker)} }),
-		later("slow disk of <broker> by <extra>", "adds to the time of a flush"),
+		command("slow disk of <broker> by <extra>", "adds to the time of every append there: a follower lags, a leader acks later; 0ms ends it", func(a []any) cluster.Command {
+			return cluster.SlowDisk{Broker: a[0].(protocol.Broker), By: a[1].(sim.Time)}
+		}),
 		command("slow <link> by <extra>", "adds to the latency of a link; 0ms ends it", func(a []any) cluster.Command {
 			return cluster.Slow{Link: a[0].(cluster.Link), By: a[1].(sim.Time)}
 		}),
@@ -151,8 +153,13 @@ func makeStatements() []form {
 		onBrokers("release control to <brokers>", "they are sent again", func(b []protocol.Broker) cluster.Command { return cluster.ReleaseControl{Brokers: b} }),
 		onLink("hold <link>", "nothing on the link is delivered, what is in flight included; order is kept", func(l cluster.Link) cluster.Command { return cluster.Hold{Link: l} }),
 		onLink("release <link>", "what was held arrives", func(l cluster.Link) cluster.Command { return cluster.Release{Link: l} }),
-		later("drop next answer|fetch|control <link>", "that one message is lost"),
-		later("drop next zookeeper answer to <broker>", "that one answer is lost"),
+		command("drop next answer|fetch|control <link>", "that one message is lost when it is sent, and nobody is told; answers to metadata requests and pings do not count", func(a []any) cluster.Command {
+			class, _ := protocol.ParseDropClass(a[0].(string))
+			return cluster.DropNext{Class: class, Link: a[1].(cluster.Link)}
+		}),
+		command("drop next zookeeper answer to <broker>", "that one answer is lost, but for answers to pings", func(a []any) cluster.Command {
+			return cluster.DropNext{Class: protocol.DropAnswer, Link: cluster.Link{From: "zookeeper", To: writeBroker(a[0])}}
+		}),
 		onBrokers("expire session of <brokers>", "ZooKeeper ends the session; the process lives", func(b []protocol.Broker) cluster.Command { return cluster.ExpireSession{Brokers: b} }),
 		onBrokers("flush broker <brokers>", "write the logs to disk", func(b []protocol.Broker) cluster.Command { return cluster.Flush{Brokers: b} }),
 		onBrokers("checkpoint broker <brokers>", "write the file of HWs", func(b []protocol.Broker) cluster.Command { return cluster.Checkpoint{Brokers: b} }),

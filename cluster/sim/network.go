@@ -7,6 +7,7 @@ type network struct {
 	latency, jitter Time // one way, every link
 	cuts, holds     [MaxNodes]uint64
 	slows           []slowLink
+	drops           []drop // armed, in the order in which they were
 	// pairs is the latest delivery time by sender and receiver, where all of a pair's
 	// messages travel in one order; nil where each connection has its own.
 	pairs []Time
@@ -16,6 +17,15 @@ type slowLink struct {
 	from, to NodeID
 	by       Time
 }
+
+// drop is armed for the next message of a class in one direction.
+type drop struct {
+	from, to NodeID
+	class    uint8
+}
+
+// Droppable is the body of a message for which a drop can be armed: its class.
+type Droppable interface{ DropClass() uint8 }
 
 // connState is one connection, kept by the node that opened it.
 type connState struct {
@@ -42,7 +52,7 @@ func (n *network) slow(from, to NodeID) Time {
 
 func (n *network) clone() network {
 	c := *n
-	c.slows, c.pairs = slices.Clone(n.slows), slices.Clone(n.pairs)
+	c.slows, c.drops, c.pairs = slices.Clone(n.slows), slices.Clone(n.drops), slices.Clone(n.pairs)
 	return c
 }
 
@@ -102,8 +112,43 @@ func (s *Scheduler) send(message Message) Seq {
 		s.observer.Lost(s.now, m, LostToOldLife)
 		return m.ID
 	}
+	if len(s.network.drops) > 0 && s.takeDrop(m) {
+		s.observer.Lost(s.now, m, LostToDrop)
+		return m.ID
+	}
 	s.schedule(m.DeliverAt, &pending{kind: Deliver, node: m.To, message: *m})
 	return m.ID
+}
+
+// DropNext arms a drop: the next message of a class from one node to another that is on
+// no cut link is lost when it is sent, and nobody is told. The connection stays open.
+func (s *Scheduler) DropNext(from, to NodeID, class uint8) {
+	s.network.drops = append(s.network.drops, drop{from, to, class})
+}
+
+// Drops counts the drops that are armed for a class in one direction.
+func (s *Scheduler) Drops(from, to NodeID, class uint8) int {
+	n := 0
+	for _, d := range s.network.drops {
+		if d == (drop{from, to, class}) {
+			n++
+		}
+	}
+	return n
+}
+
+// takeDrop uses a drop that is armed for a message, if there is one.
+func (s *Scheduler) takeDrop(m *Message) bool {
+	body, ok := m.Body.(Droppable)
+	if !ok {
+		return false
+	}
+	i := slices.Index(s.network.drops, drop{m.From, m.To, body.DropClass()})
+	if i < 0 {
+		return false
+	}
+	s.network.drops = slices.Delete(s.network.drops, i, i+1)
+	return true
 }
 
 // refuse answers a message to a dead process on a living machine: the sender

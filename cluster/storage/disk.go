@@ -13,6 +13,8 @@ type Disk struct {
 	// Checkpoints is the file of high watermarks (replication-offset-checkpoint). It is
 	// written whole and atomically, and safe once written.
 	Checkpoints []Checkpoint
+	// Slow is how much longer than usual an append takes, in microseconds.
+	Slow int64
 }
 
 // Checkpoint is one line of the file.
@@ -51,7 +53,7 @@ func (d *Disk) HW(p protocol.Partition) protocol.Offset {
 
 // Clone is a disk with the same content; records are shared.
 func (d *Disk) Clone() Disk {
-	c := Disk{Logs: make([]*Log, len(d.Logs)), Checkpoints: slices.Clone(d.Checkpoints)}
+	c := Disk{Logs: make([]*Log, len(d.Logs)), Checkpoints: slices.Clone(d.Checkpoints), Slow: d.Slow}
 	for i, l := range d.Logs {
 		c.Logs[i] = l.clone()
 	}

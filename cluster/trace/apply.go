@@ -22,7 +22,9 @@ func (s *Snapshot) Apply(e *Event) {
 	case BrokerStarted, BrokerStopped, BrokerFrozen, BrokerThawed, FetchesHeld, FetchesReleased, ControlHeld, ControlReleased,
 		ZooKeeperConnected, ZooKeeperDisconnected, ZooKeeperSessionLost, BrokerRegistered, ControllerElected, ControllerResigned:
 		s.applyBroker(e)
-	case LinkCut, LinkHealed, LinkHeld, LinkReleased, LinkSlowed:
+	case DiskSlowed:
+		s.Broker(e.Node).DiskSlow = e.At
+	case LinkCut, LinkHealed, LinkHeld, LinkReleased, LinkSlowed, DropArmed:
 		s.applyLink(e)
 	case SessionOpened:
 		s.Sessions = insert(s.Sessions, SessionState{ID: e.Session, Node: e.Peer, Timeout: e.At, Heard: e.Time}, func(a, b SessionState) int { return cmp.Compare(a.ID, b.ID) })
@@ -91,8 +93,19 @@ func (s *Snapshot) applyMessage(e *Event) {
 		}
 		s.Messages = slices.Delete(s.Messages, i, i+1)
 	case MessageLost:
+		body := m.Body
 		s.Messages = slices.Delete(s.Messages, i, i+1)
+		if d, ok := body.(sim.Droppable); ok && e.How == ByDrop {
+			s.dropUsed(e, d.DropClass())
+		}
 	}
+}
+
+// dropUsed takes an armed drop off the link on which it lost a message.
+func (s *Snapshot) dropUsed(e *Event, class uint8) {
+	l := s.Link(e.Peer, e.Node)
+	l.Drops[class]--
+	s.forgetLink(l)
 }
 
 // SessionBody is a body that keeps a ZooKeeper session alive when it arrives.
@@ -111,7 +124,7 @@ func (s *Snapshot) applyBroker(e *Event) {
 	case BrokerStarted:
 		b.State = ProcessUp
 	case BrokerStopped:
-		*b = BrokerState{ID: b.ID, State: ProcessDown, FetchesHeld: b.FetchesHeld, ControlHeld: b.ControlHeld}
+		*b = BrokerState{ID: b.ID, State: ProcessDown, FetchesHeld: b.FetchesHeld, ControlHeld: b.ControlHeld, DiskSlow: b.DiskSlow}
 		if e.How == LostPower {
 			b.State = ProcessOff
 		}
@@ -165,9 +178,18 @@ func (s *Snapshot) applyLink(e *Event) {
 		l.Held = e.Kind == LinkHeld
 	case LinkSlowed:
 		l.Slow = e.At
+	case DropArmed:
+		class, _ := protocol.ParseDropClass(e.Text)
+		l.Drops[class]++
 	}
-	if !l.Cut && !l.Held && l.Slow == 0 {
-		s.Links = slices.DeleteFunc(s.Links, func(x LinkState) bool { return x.From == e.Node && x.To == e.Peer })
+	s.forgetLink(l)
+}
+
+// forgetLink drops the state of a link that is as it should be again.
+func (s *Snapshot) forgetLink(l *LinkState) {
+	if l.AsItShouldBe() {
+		from, to := l.From, l.To
+		s.Links = slices.DeleteFunc(s.Links, func(x LinkState) bool { return x.From == from && x.To == to })
 	}
 }
 

@@ -108,6 +108,7 @@ func (s *Snapshot) AppendJSON(b []byte, n *Names) []byte {
 		j.bool("controller", x.Controller)
 		j.bool("fetchesHeld", x.FetchesHeld)
 		j.bool("controlHeld", x.ControlHeld)
+		j.int("diskSlow", int64(x.DiskSlow))
 	})
 	list(&j, "replicas", s.Replicas, func(r *ReplicaState) {
 		j.node("broker", r.Broker)
@@ -183,6 +184,7 @@ func (s *Snapshot) AppendJSON(b []byte, n *Names) []byte {
 		j.bool("cut", l.Cut)
 		j.bool("held", l.Held)
 		j.int("slow", int64(l.Slow))
+		j.drops(l.Drops)
 	})
 	list(&j, "parked", s.Parked, func(p *ParkedState) {
 		j.int("message", int64(p.Message))
@@ -331,6 +333,19 @@ func (j *writer) body(body protocol.Body) {
 			j.records(p.Records)
 		}
 	})
+}
+
+// drops writes the drops armed on a link as a list of classes.
+func (j *writer) drops(drops [protocol.DropClasses]int) {
+	j.key("drops")
+	j.b = append(j.b, '[')
+	for class, n := range drops {
+		for range n {
+			j.element()
+			j.b = appendString(j.b, protocol.DropClass(class).String())
+		}
+	}
+	j.b = append(j.b, ']')
 }
 
 func (j *writer) element() {

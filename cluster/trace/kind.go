@@ -62,6 +62,8 @@ const (
 	LinkHeld
 	LinkReleased
 	LinkSlowed
+	DropArmed
+	DiskSlowed
 	FetchesHeld
 	FetchesReleased
 	ControlHeld
@@ -169,6 +171,8 @@ var kinds = [kindEnd]KindInfo{
 	LinkHeld:        {"link_held", "nothing arrives on a direction of a link", fNode | fPeer, false},
 	LinkReleased:    {"link_released", "a held direction of a link delivers again", fNode | fPeer, false},
 	LinkSlowed:      {"link_slowed", "a direction of a link has this added delay", fNode | fPeer | fAt, false},
+	DropArmed:       {"drop_armed", "the next message of a class (text) in a direction of a link will be lost", fNode | fPeer | fText, false},
+	DiskSlowed:      {"disk_slowed", "appends at a broker take this much longer", fNode | fAt, false},
 	FetchesHeld:     {"fetches_held", "a follower sends no further fetch", fNode, false},
 	FetchesReleased: {"fetches_released", "a follower fetches again", fNode, false},
 	ControlHeld:     {"control_held", "control requests for a broker wait at the controller", fNode, false},

@@ -57,6 +57,7 @@ type BrokerState struct {
 	Controller  bool  // it believes it is the controller
 	FetchesHeld bool
 	ControlHeld bool
+	DiskSlow    sim.Time // how much longer its appends take
 }
 
 // Role is what a replica does.
@@ -194,7 +195,11 @@ type LinkState struct {
 	From, To  sim.NodeID
 	Cut, Held bool
 	Slow      sim.Time
+	Drops     [protocol.DropClasses]int // armed, by class
 }
+
+// AsItShouldBe reports whether nothing was done to the link that still holds.
+func (l *LinkState) AsItShouldBe() bool { return *l == LinkState{From: l.From, To: l.To} }
 
 // ParkedState is a request that waits in a broker's purgatory.
 type ParkedState struct {

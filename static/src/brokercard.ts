@@ -142,9 +142,11 @@ export class BrokerCard {
       if (l.cut) chips.push(["cut", t("chip.cut", { x: arrow(l.cut) + name }), t("link.cut", { a: this.id, b: name })]);
       if (l.held) chips.push(["held", t("chip.held", { x: arrow(l.held) + name }), t("link.held", { a: this.id, b: name })]);
       if (l.slow > 0) chips.push(["slow", t("chip.slow", { x: name }), t("link.slow", { a: this.id, b: name, ms: l.slow / 1000 })]);
+      if (l.drop) chips.push(["cut", t("chip.drop", { x: arrow(l.drop) + name }), t("link.drop", { a: this.id, b: name })]);
     }
     if (b.fetchesHeld) chips.push(["held", t("held.fetches"), t("held.fetches.hint", { id: this.id })]);
     if (b.controlHeld) chips.push(["held", t("held.control"), t("held.control.hint", { id: this.id })]);
+    if (b.diskSlow > 0) chips.push(["slow", t("chip.disk"), t("chip.disk.hint", { id: this.id, ms: b.diskSlow / 1000 })]);
     const key = chips.map((c) => c.join()).join("|");
     if (key === this.chipKey) return;
     this.chipKey = key;

@@ -48,6 +48,8 @@ const entries: Record<string, Entry> = {
   link_held: { tag: "fault", rank: 6 },
   link_released: { tag: "fault", rank: 6 },
   link_slowed: { tag: "fault", rank: 6 },
+  drop_armed: { tag: "fault", rank: 6 },
+  disk_slowed: { tag: "fault", rank: 6 },
   fetches_held: { tag: "fault", rank: 6 },
   fetches_released: { tag: "fault", rank: 6 },
   control_held: { tag: "fault", rank: 6 },
@@ -156,8 +158,10 @@ function keyOf(e: Event, c: Context, p: Params, t: Text, who: (name: string | un
       return `${base}.${e.how || "crash"}`;
     case "broker_thawed":
       return base;
-    case "link_slowed":
+    case "link_slowed": case "disk_slowed":
       return e.at ? base : `${base}.end`;
+    case "drop_armed":
+      return `${base}.${e.text}`;
     case "znode_created":
       p["owner"] = who(c.state.sessions.find((s) => s.id === e.session)?.node);
       return e.session ? `${base}.ephemeral` : base;

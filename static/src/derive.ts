@@ -155,17 +155,18 @@ export function isReplaced(r: ReplicaState, p: PartitionFacts): boolean {
   return r.role === "leader" && p.epoch >= 0 && String(p.leader) !== r.broker;
 }
 
-/** linkBetween sums up a pair of nodes: cut and held are 1 from a to b, 2 from b to a, 3 both ways. */
-export function linkBetween(s: Snapshot, a: string, b: string): { cut: 0 | 1 | 2 | 3; held: 0 | 1 | 2 | 3; slow: number } {
-  let [cut, held, slow] = [0, 0, 0];
+/** linkBetween sums up a pair of nodes: cut, held and drop are 1 from a to b, 2 from b to a, 3 both ways. */
+export function linkBetween(s: Snapshot, a: string, b: string): { cut: 0 | 1 | 2 | 3; held: 0 | 1 | 2 | 3; slow: number; drop: 0 | 1 | 2 | 3 } {
+  let [cut, held, slow, drop] = [0, 0, 0, 0];
   for (const l of s.links) {
     const way = l.from === a && l.to === b ? 1 : l.from === b && l.to === a ? 2 : 0;
     if (!way) continue;
     if (l.cut) cut |= way;
     if (l.held) held |= way;
     slow = Math.max(slow, l.slow);
+    if (l.drops.length > 0) drop |= way;
   }
-  return { cut: cut as 0, held: held as 0, slow };
+  return { cut: cut as 0, held: held as 0, slow, drop: drop as 0 };
 }
 
 /** faultyPairs lists the pairs of nodes whose link is not as it should be. */

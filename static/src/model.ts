@@ -3,7 +3,7 @@
 // tests compare the two over real runs.
 
 import {
-  type BrokerState, type Event, type MessageState, type ReaderState, type RecordState, type ReplicaState,
+  type BrokerState, type DropClass, type Event, type LinkState, type MessageState, type ReaderState, type RecordState, type ReplicaState,
   type Snapshot, type EpochRuns, isBroker, isZooKeeper,
 } from "./state";
 
@@ -55,7 +55,7 @@ export class Model {
       case "broker_added":
         insert(s.brokers, {
           id: e.node!, state: "up", session: 0, connected: false, registered: false, controller: false,
-          fetchesHeld: false, controlHeld: false,
+          fetchesHeld: false, controlHeld: false, diskSlow: 0,
         }, (a, b) => compareNodes(a.id, b.id));
         break;
       case "partition_added":
@@ -78,9 +78,14 @@ export class Model {
       case "broker_registered": case "controller_elected": case "controller_resigned":
         this.applyBroker(e);
         break;
-      case "link_cut": case "link_healed": case "link_held": case "link_released": case "link_slowed":
+      case "link_cut": case "link_healed": case "link_held": case "link_released": case "link_slowed": case "drop_armed":
         this.applyLink(e);
         break;
+      case "disk_slowed": {
+        const b = this.broker(e.node);
+        if (b) b.diskSlow = e.at!;
+        break;
+      }
       case "session_opened":
         insert(s.sessions, { id: e.session!, node: e.peer!, timeout: e.at!, heard: e.time }, (a, b) => a.id - b.id);
         break;
@@ -160,6 +165,9 @@ export class Model {
       case "message_delivered":
         // What keeps a ZooKeeper session alive says so by carrying its number.
         if (m.session) for (const x of this.state.sessions) if (x.id === m.session) x.heard = e.time;
+        break;
+      case "message_lost":
+        if (e.how === "drop") this.dropUsed(m);
     }
     this.state.messages.splice(i, 1);
   }
@@ -214,7 +222,7 @@ export class Model {
     const s = this.state;
     let l = s.links.find((x) => x.from === e.node && x.to === e.peer);
     if (!l) {
-      l = { from: e.node!, to: e.peer!, cut: false, held: false, slow: 0 };
+      l = { from: e.node!, to: e.peer!, cut: false, held: false, slow: 0, drops: [] };
       insert(s.links, l, (a, b) => this.compareAll(a.from, b.from) || this.compareAll(a.to, b.to));
     }
     switch (e.kind) {
@@ -226,8 +234,24 @@ export class Model {
         break;
       case "link_slowed":
         l.slow = e.at!;
+        break;
+      case "drop_armed":
+        insert(l.drops, e.text as DropClass, (a, b) => DROP_CLASSES.indexOf(a) - DROP_CLASSES.indexOf(b));
     }
-    if (!l.cut && !l.held && l.slow === 0) remove(s.links, (x) => x === l);
+    this.forgetLink(l);
+  }
+
+  /** dropUsed takes an armed drop off the link on which it lost a message. */
+  private dropUsed(m: MessageState): void {
+    const l = this.state.links.find((x) => x.from === m.from && x.to === m.to);
+    if (!l) return;
+    l.drops.splice(l.drops.indexOf(dropClass(m.what)), 1);
+    this.forgetLink(l);
+  }
+
+  /** forgetLink drops the state of a link that is as it should be again. */
+  private forgetLink(l: LinkState): void {
+    if (!l.cut && !l.held && l.slow === 0 && l.drops.length === 0) remove(this.state.links, (x) => x === l);
   }
 
   private applyReplica(e: Event): void {
@@ -389,6 +413,15 @@ export class Model {
     if (isBroker(name)) return Number(name);
     return 1000 + this.clients.indexOf(name);
   }
+}
+
+/** The classes of messages that can be dropped, in the core's order. */
+const DROP_CLASSES: DropClass[] = ["answer", "fetch", "control"];
+
+/** dropClass is the class of a message that was dropped. */
+function dropClass(what: string): DropClass {
+  if (what === "fetch") return "fetch";
+  return what === "leader_and_isr" || what === "update_metadata" || what === "stop_replica" ? "control" : "answer";
 }
 
 /** stop forgets what a process knew of a replica. */

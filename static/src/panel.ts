@@ -202,6 +202,7 @@ export class Panel {
     if (held) l.push(`release fetches of ${held}`);
     const control = ids((id) => find(id).controlHeld);
     if (control) l.push(`release control to ${control}`);
+    for (const b of state.brokers) if (b.diskSlow > 0) l.push(`slow disk of ${b.id} by 0ms`);
     const frozen = ids((id) => find(id).state === "frozen");
     if (frozen) l.push(`thaw broker ${frozen}`);
     const stopped = ids((id) => find(id).state === "down" || find(id).state === "off");

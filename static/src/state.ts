@@ -19,6 +19,7 @@ export interface BrokerState {
   controller: boolean;
   fetchesHeld: boolean;
   controlHeld: boolean;
+  diskSlow: Micros;
 }
 
 /** Runs of equal leader epochs: [epoch, count]. */
@@ -103,7 +104,10 @@ export interface RecordState {
   offset: number;
 }
 
-export interface LinkState { from: string; to: string; cut: boolean; held: boolean; slow: Micros }
+/** What can be dropped: the next answer, fetch or control request. */
+export type DropClass = "answer" | "fetch" | "control";
+
+export interface LinkState { from: string; to: string; cut: boolean; held: boolean; slow: Micros; drops: DropClass[] }
 
 export interface ParkedState {
   message: number;
