@@ -620,3 +620,54 @@ func (x ElectPreferred) check(c *Cluster) error {
 func (x ElectPreferred) apply(c *Cluster) {
 	c.sched.Tell(coord.NodeID, coord.Admin{Op: coord.Op{Kind: coord.Create, Path: coord.PreferredElectionPath, Data: coord.EncodePartitions([]protocol.TopicPartition{x.Partition})}})
 }
+
+// leader is the replica that acts as a partition's leader: the one its znode names, up,
+// and in that leader epoch.
+func (c *Cluster) leader(tp protocol.TopicPartition) (*trace.ReplicaState, error) {
+	s := c.Snapshot()
+	none := fmt.Errorf("cluster: nobody acts as leader of %s", tp)
+	z := s.Znode(coord.StatePath(tp))
+	if z == nil {
+		return nil, none
+	}
+	state, err := coord.DecodeState(z.Data)
+	if err != nil || state.Leader == protocol.NoBroker || c.status(state.Leader) != sim.Up {
+		return nil, none
+	}
+	r := s.Replica(sim.NodeID(state.Leader), c.names.Partitions.Find(tp))
+	if r == nil || r.Role != trace.RoleLeader || r.LeaderEpoch != state.LeaderEpoch {
+		return nil, none
+	}
+	return r, nil
+}
+
+func (x Trim) check(c *Cluster) error {
+	if err := c.checkPartition(x.Partition); err != nil {
+		return err
+	}
+	r, err := c.leader(x.Partition)
+	switch {
+	case err != nil:
+		return err
+	case x.To > r.HW:
+		return fmt.Errorf("cluster: %s can be trimmed up to its HW, which is %d", x.Partition, r.HW)
+	case x.To <= r.LogStart:
+		return fmt.Errorf("cluster: the log of %s begins at %d already", x.Partition, r.LogStart)
+	}
+	return nil
+}
+
+// apply tells the leader. Where followers do not learn its log start, it stands for
+// retention, which every running broker has of its own.
+func (x Trim) apply(c *Cluster) {
+	p := c.names.Partitions.Find(x.Partition)
+	leader, err := c.leader(x.Partition)
+	if err != nil {
+		panic(err)
+	}
+	for b := range c.shared.Brokers.All {
+		if sim.NodeID(b) == leader.Broker || !c.rules.FollowersTrimWithLeader && c.status(b) == sim.Up {
+			c.sched.Tell(sim.NodeID(b), broker.Trim{Partition: p, To: x.To})
+		}
+	}
+}

@@ -142,9 +142,22 @@ func (c *Cluster) replicasSettled() bool {
 			if r == nil || !state.ISR.Has(b) || r.LEO() != leader.LEO() || leader.FollowerLEO(b) != r.LEO() || r.HW != leader.HW || r.Role != trace.RoleFollower || r.Leader != state.Leader {
 				return false
 			}
+			if c.waitsInVain(s, b, state.Leader) {
+				return false // until its request times out; the leader may drop it from the ISR before
+			}
 		}
 	}
 	return true
+}
+
+// waitsInVain reports whether a follower's request to a leader, or the answer to it, was lost.
+func (c *Cluster) waitsInVain(s *trace.Snapshot, b, leader protocol.Broker) bool {
+	asked := c.machines[b].Asked(leader)
+	alive := asked == 0 || slices.ContainsFunc(s.Parked, func(p trace.ParkedState) bool { return p.Message == asked })
+	c.sched.Pending(func(m *sim.Message, _ bool) {
+		alive = alive || m.ID == asked || m.InReplyTo == asked
+	})
+	return !alive
 }
 
 // canFetch reports whether a follower is able to fetch from a leader.

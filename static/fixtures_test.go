@@ -151,6 +151,9 @@ func randomActs(seed uint64) []act {
 		func() cluster.Command {
 			return cluster.DropNext{Class: protocol.DropClass(1 + r.IntN(3)), Link: link()}
 		},
+		func() cluster.Command {
+			return cluster.Trim{Partition: partition(r.IntN(2)), To: protocol.Offset(r.IntN(60))}
+		},
 		func() cluster.Command { return cluster.SlowDisk{Broker: b()[0], By: sim.Time(r.IntN(3)) * 300 * ms} },
 		func() cluster.Command { return cluster.Release{Link: link()} },
 		func() cluster.Command { return cluster.HoldFetches{Brokers: b()} },

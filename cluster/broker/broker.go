@@ -219,6 +219,8 @@ func (b *broker) tell(ctx coord.Context, command any) {
 		b.replicas.HoldFetches(ctx, x.Held)
 	case HoldControl:
 		b.controller.HoldControl(ctx, x.Broker, x.Held)
+	case Trim:
+		b.replicas.Trim(ctx, x.Partition, x.To)
 	case Flush:
 		b.replicas.FlushAll(ctx)
 	case Checkpoint:

@@ -43,6 +43,11 @@ type (
 		Broker protocol.Broker
 		Held   bool
 	}
+	// Trim moves the start of a log.
+	Trim struct {
+		Partition protocol.Partition
+		To        protocol.Offset
+	}
 	// Flush writes the logs to disk, Checkpoint the high watermarks.
 	Flush      struct{}
 	Checkpoint struct{}
@@ -131,6 +136,14 @@ func (m *Machine) SlowDisk(by sim.Time) { m.disk.Slow = int64(by) }
 // Idle reports whether the broker has nothing under way that a script's settle waits for.
 func (m *Machine) Idle() bool {
 	return m.broker == nil || m.broker.idle()
+}
+
+// Asked is the broker's request to a leader that it waits for an answer to, 0 without one.
+func (m *Machine) Asked(leader protocol.Broker) sim.Seq {
+	if m.broker == nil {
+		return 0
+	}
+	return m.broker.replicas.Asked(leader)
 }
 
 // Registered reports whether the broker's znode is there, as far as it knows.

@@ -107,6 +107,10 @@ func (c *Checker) Observe(e *trace.Event) {
 		c.becameLeader(e)
 	case trace.LogTruncated, trace.LogTailLost, trace.LogRestarted, trace.LogWiped:
 		c.cut(e)
+	case trace.LogTrimmed: // what is below the log's start counts as being had
+		x := c.ghost(e.Partition).copy(e.Node)
+		x.match = max(x.match, e.Offset)
+		c.isrs(e)
 	case trace.ISRShrunk, trace.ISRExpanded:
 		c.isrAgrees(e)
 		c.isrs(e)

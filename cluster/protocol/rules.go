@@ -78,6 +78,11 @@ type Rules struct {
 	// FullTruncationRaisesHW: a log that starts anew at the leader's log start has its HW
 	// there, too (KAFKA-9491, in none of the lines).
 	FullTruncationRaisesHW bool
+	// FollowersTrimWithLeader: followers raise their log start to the leader's, which fetch
+	// answers carry (KIP-107). Before, every broker's own retention moves its own.
+	FollowersTrimWithLeader bool
+	// HWAtLeastLogStart: a starting broker lets no HW be below its log's start.
+	HWAtLeastLogStart bool
 	// MinISRBeforeAnswer: acks=all is answered with an error when the ISR has become too
 	// small since the append.
 	MinISRBeforeAnswer bool
@@ -208,6 +213,7 @@ var lines = func() []Rules {
 	v011 := v010
 	v011.Line, v011.Release = "0.11", "0.11.0.3"
 	v011.Truncation = TruncateOneRound
+	v011.FollowersTrimWithLeader = true
 	v011.UncleanDefault = false
 
 	v20 := v011
@@ -230,6 +236,7 @@ var lines = func() []Rules {
 	v24 := v21
 	v24.Line, v24.Release = "2.4", "2.4.0"
 	v24.HWPropagation = HWAnswers
+	v24.HWAtLeastLogStart = true
 	v24.BounceDetection = true
 	v24.FailoverOfflinesReplicas = true
 	v24.LatestWaitsForEpochStart = true
@@ -318,6 +325,8 @@ var RuleTable = []Rule{
 	boolRule("shutdown-checks-alive", "a controlled shutdown hands over to an ISR member that is alive", func(r *Rules) *bool { return &r.ShutdownChecksAlive }),
 	enumRule("read-above-hw", "what a consumer gets at an offset between HW and log end", []string{"error", "out-of-range", "nothing"}, func(r *Rules) *ReadAboveHW { return &r.ReadAboveHW }),
 	boolRule("full-truncation-raises-hw", "a log that starts anew at the leader's log start has its HW there, too", func(r *Rules) *bool { return &r.FullTruncationRaisesHW }),
+	boolRule("followers-trim-with-leader", "followers raise their log start to the leader's; off: every broker's retention moves its own", func(r *Rules) *bool { return &r.FollowersTrimWithLeader }),
+	boolRule("hw-at-least-log-start", "a starting broker raises a HW that is below the log start", func(r *Rules) *bool { return &r.HWAtLeastLogStart }),
 	boolRule("min-isr-before-answer", "acks=all is answered with an error when the ISR has become too small since the append", func(r *Rules) *bool { return &r.MinISRBeforeAnswer }),
 	boolRule("keep-replica-of-dead-leader", "the HW of a replica whose leader is gone stays in the checkpoint file", func(r *Rules) *bool { return &r.KeepReplicaOfDeadLeader }),
 	boolRule("reread-refused-isr-write", "a leader whose ISR write was refused looks whether it was its own write", func(r *Rules) *bool { return &r.RereadRefusedISRWrite }),

@@ -51,6 +51,14 @@ func (m *Manager) fetcher(leader protocol.Broker) *fetcher {
 	return nil
 }
 
+// Asked is the request to a leader that waits for its answer, 0 without one.
+func (m *Manager) Asked(leader protocol.Broker) sim.Seq {
+	if f := m.fetcher(leader); f != nil {
+		return f.inflight
+	}
+	return 0
+}
+
 // follow adds a partition to the fetcher of its leader. A log without any leader epoch
 // has nothing to ask the leader about and is cut to the HW, in the lines in which
 // fetchers tell the two apart. Kafka: AbstractFetcherThread.fetchTruncatingPartitions.
@@ -269,6 +277,9 @@ func (m *Manager) fetchAnswer(ctx coord.Context, f *fetcher, a *protocol.FetchAn
 	}
 	if hw := min(p.log.LEO(), a.HW); hw != p.hw {
 		m.setHW(ctx, p, hw)
+	}
+	if m.config.Rules.FollowersTrimWithLeader {
+		m.trim(ctx, p, a.LogStart)
 	}
 }
 

@@ -70,6 +70,9 @@ func NewManager(id protocol.Broker, config *protocol.Config, disk *storage.Disk,
 	for _, l := range disk.Logs {
 		p := m.host(l)
 		p.hw = min(max(disk.HW(l.Partition), 0), l.LEO())
+		if config.Rules.HWAtLeastLogStart {
+			p.hw = max(p.hw, l.Start)
+		}
 		trace.Emit(out, trace.Event{Kind: trace.LogRecovered, Node: sim.NodeID(id), Partition: l.Partition, Offset: l.LEO(), HW: p.hw})
 	}
 	return m

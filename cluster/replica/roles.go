@@ -152,6 +152,22 @@ func (m *Manager) truncate(ctx coord.Context, p *Partition, to protocol.Offset, 
 	trace.Because(ctx.Out, before)
 }
 
+// Trim moves a log's start, and lets the fetches that wait find out.
+// Kafka: Partition.deleteRecordsOnLeader; with the retention of the lines before KIP-107
+// LogManager.cleanupLogs.
+func (m *Manager) Trim(ctx coord.Context, id protocol.Partition, to protocol.Offset) {
+	if p := m.partition(id); p != nil {
+		m.trim(ctx, p, to)
+		m.completeFetches(ctx, id)
+	}
+}
+
+func (m *Manager) trim(ctx coord.Context, p *Partition, to protocol.Offset) {
+	if p.log.Trim(min(to, p.log.LEO())) {
+		trace.Emit(ctx.Out, trace.Event{Kind: trace.LogTrimmed, Node: m.node(), Partition: p.id, Offset: p.log.Start})
+	}
+}
+
 // HoldFetches keeps this broker from sending fetches, or lets it again.
 func (m *Manager) HoldFetches(ctx coord.Context, held bool) {
 	m.heldFetches = held

@@ -78,6 +78,7 @@ var sentences = map[trace.Kind]string{
 	trace.LogAppended:               "{node} appended {records} to {partition} at {offset}",
 	trace.LogTruncated:              "{node} truncated {partition} to {offset} ({how})",
 	trace.LogTailLost:               "{node} lost what was not on disk of {partition}: LEO {offset}",
+	trace.LogTrimmed:                "{node} dropped what {partition} has below {offset}",
 	trace.LogRestarted:              "{node} dropped its log of {partition} and begins anew at {offset}",
 	trace.LogFlushed:                "{node} flushed {partition} below {offset}",
 	trace.LogWiped:                  "{node} lost its log of {partition}",

@@ -127,6 +127,7 @@ func (f *facts) passHW(v *view, p protocol.Partition) {
 	if was.leader != r.Broker || was.epoch != r.LeaderEpoch {
 		was = passedHW{r.Broker, r.LeaderEpoch, r.LogStart}
 	}
+	was.hw = max(was.hw, r.LogStart) // it may have been trimmed
 	for was.hw < min(r.HW, r.LEO()) {
 		value := r.Records[was.hw-r.LogStart].Value
 		if _, ok := f.readable[value]; !ok {

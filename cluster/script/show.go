@@ -37,7 +37,11 @@ func partitionText(v *view, p protocol.Partition) string {
 	b.WriteByte('\n')
 	for _, id := range x.Replicas.List() {
 		r := v.replica(id, p)
-		fmt.Fprintf(&b, "  %d %s: LEO %d, HW %d: %s\n", id, roleText(v, r), r.LEO(), r.HW, logText(v.names, r))
+		start := ""
+		if r.LogStart > 0 {
+			start = fmt.Sprintf(", begins at %d", r.LogStart)
+		}
+		fmt.Fprintf(&b, "  %d %s: LEO %d, HW %d%s: %s\n", id, roleText(v, r), r.LEO(), r.HW, start, logText(v.names, r))
 	}
 	return b.String()
 }

@@ -168,7 +168,9 @@ func makeStatements() []form {
 		}),
 		later("elect unclean <partition>", "the admin command"),
 		later("reassign <partition> to <brokers>", "changes the assignment"),
-		later("trim <partition> to <number>", "moves the log start, as retention does"),
+		command("trim <partition> to <number>", "moves the log start, as retention does; at most to the HW", func(a []any) cluster.Command {
+			return cluster.Trim{Partition: a[0].(protocol.TopicPartition), To: protocol.Offset(a[1].(int))}
+		}),
 
 		// Time.
 		{text: "run <duration>", doc: "virtual time passes", statement: &statement{drives: true, execute: runFor}},

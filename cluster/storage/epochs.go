@@ -54,6 +54,19 @@ func (c *EpochCache) TruncateFromEnd(offset protocol.Offset) {
 	c.entries = c.entries[:n]
 }
 
+// TruncateFromStart drops the entries whose epochs ended before an offset; the one that
+// covers the offset begins there from now on. Kafka: LeaderEpochFileCache.truncateFromStart.
+func (c *EpochCache) TruncateFromStart(offset protocol.Offset) {
+	n := 0
+	for n < len(c.entries) && c.entries[n].Start <= offset {
+		n++
+	}
+	if n == 0 {
+		return
+	}
+	c.entries = append([]EpochStart{{c.entries[n-1].Epoch, offset}}, c.entries[n:]...)
+}
+
 // EndOffsetFor is the largest epoch in the cache that is at most the one asked for,
 // and the offset at which it ended. Both are −1 when it is not known.
 // An epoch older than all of them ends where the first begins, where the line repairs;

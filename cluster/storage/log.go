@@ -63,17 +63,35 @@ func (l *Log) Read(from, end protocol.Offset, limit int) []protocol.Record {
 	return l.Records[i:k:k]
 }
 
-// Truncate cuts the log off at an offset and reports whether a record went. The cut
-// copies: what was cut off may still be seen in messages and clones.
+// Truncate cuts the log off at an offset and reports whether its end moved. The cut
+// copies: what was cut off may still be seen in messages and clones. A log that begins
+// above the offset is dropped and begins there.
 // Kafka: Log.truncateTo, which leaves the epoch cache alone when there is nothing to cut.
 func (l *Log) Truncate(to protocol.Offset) bool {
-	to = max(to, l.Start)
 	if to >= l.LEO() {
 		return false
+	}
+	if to < l.Start {
+		l.Restart(to)
+		return true
 	}
 	l.Records = slices.Clone(l.Records[:to-l.Start])
 	l.Flushed = min(l.Flushed, to)
 	l.Epochs.TruncateFromEnd(to)
+	return true
+}
+
+// Trim drops what lies below an offset, which is at most the log end, and reports whether
+// the log start moved. Differs: Kafka's retention drops whole segments, and writes the new
+// log start to disk once a minute; here it moves to any offset and is on disk at once.
+// Kafka: Log.maybeIncrementLogStartOffset.
+func (l *Log) Trim(to protocol.Offset) bool {
+	if to <= l.Start {
+		return false
+	}
+	l.Epochs.TruncateFromStart(to)
+	l.Records = l.Records[to-l.Start:]
+	l.Start, l.Flushed = to, max(l.Flushed, to)
 	return true
 }
 

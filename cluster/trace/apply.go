@@ -39,7 +39,7 @@ func (s *Snapshot) Apply(e *Event) {
 		if i, ok := s.znodeIndex(e.Path); ok {
 			s.Znodes = slices.Delete(s.Znodes, i, i+1)
 		}
-	case BecameLeader, BecameFollower, ReplicaStopped, LogCreated, LogRecovered, LogAppended, LogTruncated, LogTailLost, LogRestarted, LogFlushed, LogWiped,
+	case BecameLeader, BecameFollower, ReplicaStopped, LogCreated, LogRecovered, LogAppended, LogTruncated, LogTailLost, LogTrimmed, LogRestarted, LogFlushed, LogWiped,
 		HighWatermarkAdvanced, HighWatermarkLowered, HighWatermarkCheckpointed, FollowerProgressed, ISRShrunk, ISRExpanded:
 		s.applyReplica(e)
 	case CheckpointWiped:
@@ -221,7 +221,10 @@ func (s *Snapshot) applyReplica(e *Event) {
 		r.Records = append(r.Records, e.Records...)
 	case LogTruncated, LogTailLost:
 		r.Records = slices.Clone(r.Records[:max(e.Offset-r.LogStart, 0)])
-		r.Flushed = min(r.Flushed, e.Offset)
+		r.Flushed, r.LogStart = min(r.Flushed, e.Offset), min(r.LogStart, e.Offset)
+	case LogTrimmed:
+		r.Records = r.Records[e.Offset-r.LogStart:]
+		r.LogStart, r.Flushed = e.Offset, max(r.Flushed, e.Offset)
 	case LogRestarted:
 		r.Records, r.LogStart, r.Flushed = nil, e.Offset, e.Offset
 	case LogFlushed:

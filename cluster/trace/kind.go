@@ -99,6 +99,7 @@ const (
 	LogAppended
 	LogTruncated
 	LogTailLost
+	LogTrimmed
 	LogRestarted
 	LogFlushed
 	LogWiped
@@ -208,6 +209,7 @@ var kinds = [kindEnd]KindInfo{
 	LogAppended:               {"log_appended", "records were appended to a log", fNode | fPartition | fOffset | fRecords, false},
 	LogTruncated:              {"log_truncated", "the end of a log was cut off; offset is the new log end", fNode | fPartition | fOffset | fHow, false},
 	LogTailLost:               {"log_tail_lost", "what was not on disk is gone; offset is the new log end", fNode | fPartition | fOffset, false},
+	LogTrimmed:                {"log_trimmed", "the beginning of a log was dropped; offset is the new log start", fNode | fPartition | fOffset, false},
 	LogRestarted:              {"log_restarted", "a log was dropped and begins anew at the offset, where the leader's begins", fNode | fPartition | fOffset, false},
 	LogFlushed:                {"log_flushed", "a log is on disk below the offset", fNode | fPartition | fOffset, true},
 	LogWiped:                  {"log_wiped", "a log is gone with its disk", fNode | fPartition, false},

@@ -82,6 +82,7 @@ const entries: Record<string, Entry> = {
   log_appended: { tag: "log", rank: 4 },
   log_truncated: { tag: "log", rank: 8 },
   log_tail_lost: { tag: "log", rank: 8 },
+  log_trimmed: { tag: "log", rank: 6 },
   log_restarted: { tag: "log", rank: 8 },
   log_flushed: { tag: "log", rank: 0 },
   log_wiped: { tag: "log", rank: 6 },

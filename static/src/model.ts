@@ -105,7 +105,7 @@ export class Model {
         remove(s.znodes, (x) => x.path === e.path);
         break;
       case "became_leader": case "became_follower": case "replica_stopped": case "log_created": case "log_recovered":
-      case "log_appended": case "log_truncated": case "log_tail_lost": case "log_restarted": case "log_flushed": case "log_wiped":
+      case "log_appended": case "log_truncated": case "log_tail_lost": case "log_trimmed": case "log_restarted": case "log_flushed": case "log_wiped":
       case "high_watermark_advanced": case "high_watermark_lowered": case "high_watermark_checkpointed":
       case "follower_progressed": case "isr_shrunk": case "isr_expanded":
         this.applyReplica(e);
@@ -298,6 +298,15 @@ export class Model {
         r.values = r.values.slice(0, keep);
         r.epochs = cutEpochs(r.epochs, keep);
         r.flushed = Math.min(r.flushed, e.offset!);
+        r.logStart = Math.min(r.logStart, e.offset!);
+        break;
+      }
+      case "log_trimmed": {
+        const gone = e.offset! - r.logStart;
+        r.values = r.values.slice(gone);
+        r.epochs = dropEpochs(r.epochs, gone);
+        r.logStart = e.offset!;
+        r.flushed = Math.max(r.flushed, e.offset!);
         break;
       }
       case "log_restarted":
@@ -465,6 +474,16 @@ export function cutEpochs(runs: EpochRuns, keep: number): EpochRuns {
     if (keep <= 0) break;
     out.push([epoch, Math.min(count, keep)]);
     keep -= count;
+  }
+  return out;
+}
+
+/** dropEpochs drops the first so many records of runs. */
+export function dropEpochs(runs: EpochRuns, gone: number): EpochRuns {
+  const out: EpochRuns = [];
+  for (const [epoch, count] of runs) {
+    if (count > gone) out.push([epoch, count - Math.max(gone, 0)]);
+    gone -= count;
   }
   return out;
 }

@@ -42,9 +42,10 @@ export class Stage {
       case "high_watermark_advanced": case "high_watermark_lowered":
         plate?.moved(since);
         break;
-      case "log_truncated": case "log_tail_lost": case "log_restarted": {
+      case "log_truncated": case "log_tail_lost": case "log_restarted": case "log_trimmed": {
         const r = before.replica(e.node, e.partition);
-        if (r) plate?.truncated(e.kind === "log_restarted" ? r.logStart : e.offset!, leo(r), since);
+        if (r && e.kind === "log_trimmed") plate?.truncated(r.logStart, e.offset!, since);
+        else if (r) plate?.truncated(e.kind === "log_restarted" ? r.logStart : e.offset!, leo(r), since);
         break;
       }
       case "znode_created": case "znode_changed": case "znode_deleted":
