@@ -401,6 +401,18 @@ func recordConditions() []form {
 			}
 			return is(n == a[2].(int), "record %q of %s appears %d times", a[0], a[1], n)
 		}),
+		onBroker("record <value> of <partition> on <broker> has epoch <number>", "the leader epoch it is stamped with there", func(v *view, r *trace.ReplicaState, a []any) answer {
+			value, known := v.names.Values.Find(a[0].(string))
+			at := protocol.NoOffset
+			if known {
+				at = offsetOf(r, value)
+			}
+			if at == protocol.NoOffset {
+				return is(false, "record %q of %s is not on %d", a[0], a[1], a[2])
+			}
+			epoch := r.Records[at-r.LogStart].Epoch
+			return is(int(epoch) == a[3].(int), "record %q of %s on %d has epoch %d", a[0], a[1], a[2], epoch)
+		}),
 		fated("record <value> is acked", "its producer was told success", func(r *trace.RecordState) bool { return r.Fate == trace.Acked }),
 		fated("record <value> is failed", "its producer gave up", func(r *trace.RecordState) bool { return r.Fate == trace.Failed }),
 		fated("record <value> is unanswered", "its producer was told nothing", func(r *trace.RecordState) bool { return r.Fate != trace.Acked && r.Fate != trace.Failed }),

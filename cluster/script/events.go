@@ -1,6 +1,8 @@
 package script
 
 import (
+	"slices"
+
 	"tidemark/cluster/protocol"
 	"tidemark/cluster/sim"
 	"tidemark/cluster/trace"
@@ -136,6 +138,11 @@ func makeEvents() []form {
 		}),
 		sent("epoch request from <broker> to <broker>", "sent", 0, 1, func(*view, []any, *protocol.EpochRequest) bool { return true }),
 		sent("produce from <producer> to <broker>", "sent", 0, 1, func(*view, []any, *protocol.Produce) bool { return true }),
+		sent("metadata from <broker> to <client> with ISR <brokers> of <partition>", "the answer to a client, sent: what that broker believes", 0, 1, func(v *view, a []any, m *protocol.MetadataAnswer) bool {
+			return slices.ContainsFunc(m.Partitions, func(p protocol.PartitionMetadata) bool {
+				return isPartition(v, a[3], p.Partition) && isSet(a[2], p.ISR)
+			})
+		}),
 		of(trace.LeaderLearned, "<client> learned leader <broker> of <partition>", "from an answer to its metadata request", func(v *view, a []any, e *trace.Event) bool {
 			return isNode(v, a[0], e.Node) && a[1].(protocol.Broker) == e.Leader && isPartition(v, a[2], e.Partition)
 		}),

@@ -31,7 +31,7 @@ func remembered(e *trace.Event) bool {
 	switch e.Kind {
 	case trace.MessageSent:
 		switch e.Body.(type) {
-		case *protocol.Fetch, *protocol.Produce, *protocol.EpochRequest:
+		case *protocol.Fetch, *protocol.Produce, *protocol.EpochRequest, *protocol.MetadataAnswer:
 			return true
 		}
 		return false
