@@ -185,9 +185,6 @@ func (m *Manager) replyOrPark(ctx coord.Context, msg *sim.Message, r *protocol.F
 		a := &answer.Partitions[i]
 		if a.Error != protocol.None {
 			now = true
-			if a.Error == protocol.FencedLeaderEpoch || a.Error == protocol.UnknownLeaderEpoch || a.Error == protocol.NotLeaderForPartition {
-				trace.Emit(ctx.Out, trace.Event{Kind: trace.FetchRejected, Node: m.node(), Peer: msg.From, Partition: a.Partition, Error: a.Error})
-			}
 		}
 		if len(a.Records) > 0 {
 			now = true
@@ -220,6 +217,10 @@ func (m *Manager) hwUnsent(r *protocol.Fetch) bool {
 // replyFetch answers a fetch and notes which HW a follower was sent.
 func (m *Manager) replyFetch(ctx coord.Context, msg *sim.Message, r *protocol.Fetch, answer *protocol.FetchAnswer) {
 	for i := range answer.Partitions {
+		switch a := &answer.Partitions[i]; a.Error {
+		case protocol.FencedLeaderEpoch, protocol.UnknownLeaderEpoch, protocol.NotLeaderForPartition:
+			trace.Emit(ctx.Out, trace.Event{Kind: trace.FetchRejected, Node: m.node(), Peer: msg.From, Partition: a.Partition, Error: a.Error})
+		}
 		if p := m.partition(answer.Partitions[i].Partition); p != nil && answer.Partitions[i].Error == protocol.None {
 			if x := p.remote(r.Replica); x != nil {
 				x.sentHW = answer.Partitions[i].HW
