@@ -190,12 +190,19 @@ func (m *Manager) StartTasks(ctx coord.Context) {
 	ctx.Out.SetTimer(TimerCheckpoint, sim.Time(m.config.Settings.HighWatermarkCheckpoint))
 }
 
-// Checkpoint writes the file of high watermarks.
+// Checkpoint writes the file of high watermarks. A replica that falls out of it is an
+// event, too, with no offset.
 // Kafka: ReplicaManager.checkpointHighWatermarks.
 func (m *Manager) Checkpoint(ctx coord.Context) {
 	var file []storage.Checkpoint
 	for _, p := range m.partitions {
-		if p == nil || p.forgotten {
+		if p == nil {
+			continue
+		}
+		if p.forgotten {
+			if m.disk.HW(p.id) != protocol.NoOffset {
+				trace.Emit(ctx.Out, trace.Event{Kind: trace.HighWatermarkCheckpointed, Node: m.node(), Partition: p.id, HW: protocol.NoOffset})
+			}
 			continue
 		}
 		file = append(file, storage.Checkpoint{Partition: p.id, HW: p.hw})
