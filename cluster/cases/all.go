@@ -54,4 +54,28 @@ var All = []Case{
 		Shows:  "a follower that missed two changes of leader goes on as if nothing had been; the fence is in the fetch",
 		Runs:   []Run{{"KAFKA-6880.0.10", Fails}, {"KAFKA-6880.0.11", Fails}, {"KAFKA-6880.2.0", Fails}, {"KAFKA-6880.2.1", Fixed}},
 	},
+	{
+		ID: "KAFKA-10706", Title: "Truncation that never ends",
+		Source: "KAFKA-10706, kafka bc96a8feb5d, test testTruncateToEndOffsetClearsEpochCache",
+		Shows:  "an entry for an epoch without a record keeps a follower asking for ever; the price of KAFKA-7415 until 2.7",
+		Runs:   []Run{{"KAFKA-10706.2.1", Fails}, {"KAFKA-10706.2.4", Fails}, {"KAFKA-10706.2.0", Fixed}},
+	},
+	{
+		ID: "KAFKA-2143", Title: "An out-of-range race throws the whole log away",
+		Source: "KAFKA-2143, a review comment in PR 129 with numbers, kafka 87eccb9a3be",
+		Shows:  "a question asked too late gets an answer to another question",
+		Runs:   []Run{{"KAFKA-2143.0.8", Fails}, {"KAFKA-2143.0.9", Fixed}, {"KAFKA-2143.0.11", Fixed}},
+	},
+	{
+		ID: "KAFKA-1647", Title: "A lost HW checkpoint empties a follower",
+		Source: "KAFKA-1647, kafka 1ed9cf6d036",
+		Shows:  "where a follower cuts to its HW, a file without it costs the whole log",
+		Runs:   []Run{{"KAFKA-1647.0.8", Fails}, {"KAFKA-1647.0.8.repaired", Fixed}},
+	},
+	{
+		ID: "KAFKA-725", Title: "A consumer between HW and log end after a failover",
+		Source: "KAFKA-725, kafka 4d467c2ec27",
+		Shows:  "a new leader's HW trails, and a consumer can be ahead of it without anything being lost",
+		Runs:   []Run{{"KAFKA-725.0.8", Fails}, {"KAFKA-725.0.10", Fails}, {"KAFKA-725.2.0", Fixed}},
+	},
 }

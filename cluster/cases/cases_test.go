@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"bytes"
 	"flag"
 	"io"
 	"os"
@@ -34,6 +35,41 @@ func TestEveryExpectationHolds(t *testing.T) {
 					}
 					if _, err := s.Run(io.Discard); err != nil {
 						t.Errorf("seed %d: %v", seed, err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestFoldIsSnapshot is the law of package trace on every file, after every statement: the
+// fold of the events is the snapshot taken from the nodes.
+func TestFoldIsSnapshot(t *testing.T) {
+	for _, c := range All {
+		for _, r := range c.Runs {
+			t.Run(r.File, func(t *testing.T) {
+				t.Parallel()
+				s, err := script.Parse(r.File+".lab", r.Source())
+				if err != nil {
+					t.Fatal(err)
+				}
+				x, err := s.Start()
+				if err != nil {
+					t.Fatal(err)
+				}
+				started := true
+				for i, st := range s.Statements {
+					if _, command := st.Command(); started && (i < s.Setup || command) {
+						continue // Start has executed it
+					}
+					started = false
+					if _, err := x.Execute(st); err != nil {
+						t.Fatal(err)
+					}
+					names := x.Cluster().Names()
+					have, want := x.State().AppendJSON(nil, names), x.Cluster().Snapshot().AppendJSON(nil, names)
+					if !bytes.Equal(have, want) {
+						t.Fatalf("line %d: %s: the fold differs from the nodes:\nfold  %s\nnodes %s", st.Line, st, have, want)
 					}
 				}
 			})
