@@ -45,6 +45,7 @@ type Cluster struct {
 	frozenAt    [protocol.MaxBrokers + 1]sim.Time
 	assignments []protocol.Replicas // by partition
 	heldControl protocol.Brokers
+	began       uint64         // steps taken before time 0
 	ledger      trace.Snapshot // only its Records: what producers were told
 }
 
@@ -97,6 +98,7 @@ func New(cfg Config, sinks ...func(*trace.Event)) (*Cluster, error) {
 			c.sched.Tell(sim.NodeID(id), broker.Begin{})
 		}
 	}
+	c.began = c.Steps()
 	return c, nil
 }
 
@@ -202,7 +204,8 @@ func (c *Cluster) Do(cmd Command) (sim.Seq, error) {
 	if err := cmd.check(c); err != nil {
 		return 0, err
 	}
-	c.commands = append(c.commands, TimedCommand{c.Now(), c.Steps(), cmd})
+	next, ok := c.Next()
+	c.commands = append(c.commands, TimedCommand{At: c.Now(), Steps: c.Steps(), Midway: ok && next <= c.Now(), Command: cmd})
 	seq := c.recorder.Outside(c.Now(), trace.Event{Kind: trace.StatementExecuted, Text: cmd.String()})
 	cmd.apply(c)
 	return seq, nil

@@ -1,8 +1,6 @@
 package cluster
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
 	"tidemark/cluster/check"
@@ -10,28 +8,6 @@ import (
 	"tidemark/cluster/sim"
 	"tidemark/cluster/trace"
 )
-
-// labFile writes a recording as a file of the lab language.
-func labFile(r Recording, until sim.Time) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "kafka %s\nseed %d\nbrokers%s, controller %d\n", r.Config.Line, r.Config.Seed, ids(r.Config.Brokers), r.Config.Controller)
-	for _, p := range r.Config.Partitions {
-		fmt.Fprintln(&b, p)
-	}
-	for _, s := range r.Config.Settings {
-		fmt.Fprintln(&b, s)
-	}
-	at := sim.Time(0)
-	for _, x := range r.Commands {
-		if x.At > at {
-			fmt.Fprintf(&b, "run %s\n", protocol.FormatDuration(int64(x.At-at)))
-			at = x.At
-		}
-		fmt.Fprintln(&b, x.Command)
-	}
-	fmt.Fprintf(&b, "run %s\nexpect invariants hold\n", protocol.FormatDuration(int64(until-at)))
-	return b.String()
-}
 
 // TestInvariants runs random faults, then heals everything and requires the cluster to
 // come to rest: a safety phase and a liveness phase. A failure prints a file that
@@ -85,7 +61,7 @@ func TestInvariants(t *testing.T) {
 			}
 		}
 		if !c.Settled() && !halted {
-			t.Errorf("not settled 120 s after everything was healed\n%s", labFile(c.Recording(), c.Now()))
+			t.Errorf("not settled 120 s after everything was healed\n%s", c.Recording().Lab(c.Now()))
 		}
 		c.Do(SendNumbered{Producer: "P", Count: 3})
 		c.RunUntil(c.Now() + 10*sim.Second)
@@ -97,7 +73,7 @@ func TestInvariants(t *testing.T) {
 		}
 		committed += acked
 		for _, v := range checker.Unexcused() {
-			t.Errorf("%s at event %d (%s): %s\n%s", v.Invariant, v.Event, v.Time, v.Text, labFile(c.Recording(), c.Now()))
+			t.Errorf("%s at event %d (%s): %s\n%s", v.Invariant, v.Event, v.Time, v.Text, c.Recording().Lab(c.Now()))
 		}
 	})
 	if committed == 0 {

@@ -104,7 +104,7 @@ func TestSettledStays(t *testing.T) {
 			c.RunUntil(c.Now() + 3*sim.Second + sim.Time(r.IntN(1000))*sim.Millisecond)
 			watch = false
 			if len(news) > 0 {
-				t.Fatalf("after %q it was settled, and then came %v\n%s", x.command, news, labFile(c.Recording(), c.Now()))
+				t.Fatalf("after %q it was settled, and then came %v\n%s", x.command, news, c.Recording().Lab(c.Now()))
 			}
 		}
 	})

@@ -2,7 +2,6 @@ package server
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"tidemark/cluster"
@@ -93,15 +92,8 @@ func (r *labRun) note(line string) {
 // passage is the statement that leads from where the recording is to the present;
 // empty when it is there. Within an instant it has to count steps.
 func (r *labRun) passage() string {
-	took, steps := r.Now()-r.at, r.Steps()-r.steps
 	next, ok := r.Next()
-	switch {
-	case steps > 0 && (took == 0 || ok && next <= r.Now()):
-		return fmt.Sprint("step ", steps)
-	case took > 0:
-		return "run " + protocol.FormatDuration(int64(took))
-	}
-	return ""
+	return cluster.Passage(r.Now()-r.at, r.Steps()-r.steps, ok && next <= r.Now())
 }
 
 // Recording is the run up to the present as a file of the lab language.
