@@ -70,10 +70,24 @@ func (o *Outcome) Lab() string {
 	return o.recording.Lab(o.Failure.At) + o.Failure.statement + "\n"
 }
 
-// Runner runs schedules.
+// Runner runs schedules, one after another.
 type Runner struct {
 	Coverage  *Coverage // gets every event, when it is set
 	Unchecked bool      // without the invariants of package check, to see what they cost
+	latest    *execution
+}
+
+// AfterPanic is what became of the latest run, when the core panicked in it.
+func (r *Runner) AfterPanic(text string) Outcome {
+	x := r.latest
+	if x.cluster == nil {
+		return Outcome{Failure: &Failure{Invariant: CoreFailed, Cause: text, Text: text}, recording: cluster.Recording{Config: x.Config}}
+	}
+	now := x.cluster.Now()
+	if next, ok := x.cluster.Next(); ok {
+		now = max(now, next)
+	}
+	return Outcome{Failure: &Failure{Invariant: CoreFailed, Cause: text, At: now, Text: text, statement: "settle"}, Time: now, recording: x.cluster.Recording()}
 }
 
 // execution is a run under way.
@@ -89,7 +103,7 @@ type execution struct {
 }
 
 // Run runs a schedule to its end or to the first bug.
-func (r Runner) Run(s Schedule) Outcome {
+func (r *Runner) Run(s Schedule) Outcome {
 	x := r.start(&s)
 	for _, t := range s.timeline() {
 		x.cluster.RunUntil(t.at)
@@ -102,8 +116,9 @@ func (r Runner) Run(s Schedule) Outcome {
 }
 
 // start makes the cluster and its clients.
-func (r Runner) start(s *Schedule) *execution {
+func (r *Runner) start(s *Schedule) *execution {
 	x := &execution{Schedule: s}
+	r.latest = x
 	var sinks []func(*trace.Event)
 	if !r.Unchecked {
 		x.checker = check.New(nil)

@@ -16,7 +16,7 @@ func TestSeeds(t *testing.T) {
 	for _, line := range protocol.Lines() {
 		acked, excused := 0, map[string]int{}
 		for seed := uint64(1); seed <= n; seed++ {
-			o := Runner{}.Run(Draw(Options{Line: line}, seed))
+			o := new(Runner).Run(Draw(Options{Line: line}, seed))
 			acked += o.Acked
 			for _, f := range o.Excused {
 				excused[f.Invariant+": "+f.Excuse]++

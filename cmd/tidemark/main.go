@@ -15,6 +15,7 @@ var subcommands = map[string]struct {
 }{
 	"serve": {"serve the page (the default)", func(args []string, _ io.Reader, stdout, stderr io.Writer) int { return serve(args, stdout, stderr) }},
 	"run":   {"run files of the lab language", run},
+	"fuzz":  {"search for faults that break an invariant", func(args []string, _ io.Reader, stdout, stderr io.Writer) int { return fuzz(args, stdout, stderr) }},
 	"version": {"print the version", func(_ []string, _ io.Reader, stdout, _ io.Writer) int {
 		fmt.Fprintln(stdout, "tidemark", version())
 		return 0
@@ -43,7 +44,7 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 func listCommands(w io.Writer) {
-	for _, n := range []string{"serve", "run", "version"} {
+	for _, n := range []string{"serve", "run", "fuzz", "version"} {
 		fmt.Fprintf(w, "  %-8s %s\n", n, subcommands[n].doc)
 	}
 	fmt.Fprintln(w, "  help     print this")
