@@ -26,6 +26,7 @@ type session struct {
 	conn        sim.Conn // over which it is connected
 	timeout     sim.Time
 	heard       sim.Time
+	events      uint64 // watch events sent over this connection
 }
 
 type watch struct {
@@ -100,6 +101,9 @@ func (s *Server) request(now sim.Time, m *sim.Message, r *Request, out *sim.Outb
 		*a = s.write(&r.Op, r.Session, out)
 	}
 	a.Zxid = s.tree.zxid
+	if i := s.find(r.Session); i >= 0 {
+		a.Events = s.sessions[i].events
+	}
 	out.Reply(m, a)
 }
 
@@ -114,7 +118,7 @@ func (s *Server) open(now sim.Time, m *sim.Message, r *Request, out *sim.Outbox)
 			return
 		}
 		x := &s.sessions[i]
-		x.heard, x.conn, x.incarnation = now, m.Conn, m.FromIncarnation
+		x.heard, x.conn, x.incarnation, x.events = now, m.Conn, m.FromIncarnation, 0
 		a.Session = x.id
 		out.Reply(m, a)
 		return
@@ -216,7 +220,8 @@ func (s *Server) notify(w watch, what WatchType, out *sim.Outbox) {
 	}
 	x := &s.sessions[i]
 	before := trace.Because(out, trace.Emit(out, trace.Event{Kind: trace.WatchFired, Node: NodeID, Peer: x.owner, Path: w.path, Text: what.String()}))
-	out.Push(x.conn, x.incarnation, &WatchEvent{Path: w.path, Kind: w.kind, Type: what, Zxid: s.tree.zxid})
+	x.events++
+	out.Push(x.conn, x.incarnation, &WatchEvent{Path: w.path, Kind: w.kind, Type: what, Zxid: s.tree.zxid, Nth: x.events})
 	trace.Because(out, before)
 }
 

@@ -20,6 +20,7 @@ type Session struct {
 	sent     sim.Time // when something was last sent
 	lastZxid int64
 	watches  []watchName
+	events   uint64 // watch events that came over this connection
 }
 
 type sessionState uint8
@@ -129,6 +130,10 @@ func (s *Session) Deliver(now sim.Time, m *sim.Message, out *sim.Outbox) (Notice
 		if s.state != connected {
 			return Notice{}, false
 		}
+		if b.Nth != s.events+1 {
+			return s.lost(now, out) // see broken
+		}
+		s.events++
 		s.heard, s.lastZxid = now, max(s.lastZxid, b.Zxid)
 		s.watches = slices.DeleteFunc(s.watches, func(w watchName) bool { return w.path == b.Path && w.kind == b.Kind })
 		return Notice{Kind: Watched, Watch: b}, true
@@ -139,15 +144,13 @@ func (s *Session) Deliver(now sim.Time, m *sim.Message, out *sim.Outbox) (Notice
 		if s.state != connected {
 			return Notice{}, false
 		}
-		s.heard, s.lastZxid = now, max(s.lastZxid, b.Zxid)
 		if b.Err == SessionExpired {
 			return s.expired(out), true
 		}
-		if slices.ContainsFunc(s.calls, func(c call) bool { return c.id != 0 && c.id < m.InReplyTo }) {
-			// An earlier request was not answered: it or its answer was lost, and with it the
-			// connection. ZooKeeper's client says «xid out of order» and connects again.
+		if s.broken(m, b) {
 			return s.lost(now, out)
 		}
+		s.heard, s.lastZxid = now, max(s.lastZxid, b.Zxid)
 		i := slices.IndexFunc(s.calls, func(c call) bool { return c.id == m.InReplyTo })
 		if i < 0 {
 			return Notice{}, false // a ping's answer
@@ -157,6 +160,14 @@ func (s *Session) Deliver(now sim.Time, m *sim.Message, out *sim.Outbox) (Notice
 		return Notice{Kind: Answered, Tag: tag, Answer: b}, true
 	}
 	return Notice{}, false
+}
+
+// broken reports whether something that must have come before an answer has not: a watch
+// event, or the answer to an earlier request. It was lost, and a connection that lost
+// something brings nothing more: the client has to connect again, and asks then for the
+// changes since what it saw last. ZooKeeper's client says «xid out of order».
+func (s *Session) broken(m *sim.Message, a *Answer) bool {
+	return a.Events != s.events || slices.ContainsFunc(s.calls, func(c call) bool { return c.id != 0 && c.id < m.InReplyTo })
 }
 
 func (s *Session) opened(now sim.Time, m *sim.Message, a *Answer, out *sim.Outbox) (Notice, bool) {
@@ -170,7 +181,7 @@ func (s *Session) opened(now sim.Time, m *sim.Message, a *Answer, out *sim.Outbo
 	if s.id == 0 {
 		kind = Connected
 	}
-	s.state, s.id, s.heard = connected, a.Session, now
+	s.state, s.id, s.heard, s.events = connected, a.Session, now, 0
 	trace.Emit(out, trace.Event{Kind: trace.ZooKeeperConnected, Node: out.Node(), Session: s.id})
 	if kind == Reconnected && len(s.watches) > 0 {
 		out.Request(NodeID, protocol.ForZooKeeper, &Request{Session: s.id, Op: Op{Kind: SetWatches, LastZxid: s.lastZxid, Watches: slices.Clone(s.watches)}})

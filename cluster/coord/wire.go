@@ -88,6 +88,7 @@ type Answer struct {
 	Stat     Stat
 	Session  int64 // opened
 	Zxid     int64
+	Events   uint64   // watch events sent before it on its connection
 	Results  []Answer // of a Multi
 }
 
@@ -106,6 +107,7 @@ type WatchEvent struct {
 	Kind WatchKind
 	Type WatchType
 	Zxid int64
+	Nth  uint64 // on its connection, from 1
 }
 
 // WatchType is what happened.
