@@ -220,14 +220,12 @@ func (c *Cluster) Next() (sim.Time, bool) { return c.sched.Next() }
 // Step takes exactly one step.
 func (c *Cluster) Step() bool { return c.sched.Step() }
 
+// StepUntil takes one step that comes at or before t, and reports whether there was one.
+func (c *Cluster) StepUntil(t sim.Time) bool { return c.sched.StepUntil(t) }
+
 // RunUntil takes every step up to and including time t, and makes t the present.
 func (c *Cluster) RunUntil(t sim.Time) {
-	for {
-		at, ok := c.Next()
-		if !ok || at > t {
-			break
-		}
-		c.Step()
+	for c.sched.StepUntil(t) {
 	}
 	c.sched.Advance(t)
 }

@@ -177,8 +177,8 @@ func TestSameRun(t *testing.T) {
 			for c.Now() < at {
 				if r.IntN(2) == 0 {
 					c.RunUntil(min(at, c.Now()+sim.Time(r.IntN(400_000))))
-				} else if next, ok := c.Next(); ok && next <= at {
-					c.Step()
+				} else {
+					c.StepUntil(at)
 				}
 			}
 			c.RunUntil(at)

@@ -45,7 +45,9 @@ func Replay(r Recording, until sim.Time, sinks ...func(*trace.Event)) (*Cluster,
 		for c.Steps() < x.Steps {
 			c.Step()
 		}
-		c.sched.Advance(x.At)
+		if !x.Midway {
+			c.RunUntil(x.At)
+		}
 		if _, err := c.Do(x.Command); err != nil {
 			return nil, err
 		}

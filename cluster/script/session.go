@@ -184,13 +184,11 @@ func (s *Session) Execute(st Statement) (Result, error) {
 // step takes one step of the cluster, or none when the next is after the deadline;
 // then the deadline is the present. It reports whether it took one.
 func (s *Session) step(deadline sim.Time) bool {
-	at, ok := s.cluster.Next()
-	if !ok || at > deadline {
-		s.cluster.RunUntil(deadline)
-		return false
+	if s.cluster.StepUntil(deadline) {
+		return true
 	}
-	s.cluster.Step()
-	return true
+	s.cluster.RunUntil(deadline)
+	return false
 }
 
 func runFor(s *Session, st Statement) (string, error) {
@@ -317,8 +315,7 @@ func (s *Session) again(sink func(*trace.Event), look func(*cluster.Cluster) boo
 		if stepTo(cmd.Steps); !more {
 			return nil
 		}
-		// A command can come in the middle of an instant; then it is the present already.
-		if at, ok := c.Next(); !ok || at > cmd.At {
+		if !cmd.Midway {
 			c.RunUntil(cmd.At)
 		}
 		if _, err := c.Do(cmd.Command); err != nil {

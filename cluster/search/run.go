@@ -27,7 +27,7 @@ const (
 const (
 	// RestLimit is how long the cluster may take to come to rest, as the lab language's settle.
 	RestLimit  = 300 * sim.Second
-	probeLimit = 60 * sim.Second
+	probeLimit = 120 * sim.Second
 	// haltsLimit is after how many halts a run is given up: each start leads to the next.
 	haltsLimit = 3
 )
@@ -400,7 +400,7 @@ func (x *execution) probe(s *trace.Snapshot) {
 			continue // as it was asked for
 		}
 		name := fmt.Sprint("Probe", p)
-		c.Do(cluster.AddProducer{Name: name, Acks: protocol.AcksAll, Partition: s.Partitions[p].Name, Retries: 100, Timeout: 5 * sim.Second, Inflight: 1})
+		c.Do(cluster.AddProducer{Name: name, Acks: protocol.AcksAll, Partition: s.Partitions[p].Name, Retries: 10_000, Timeout: 5 * sim.Second, Inflight: 1})
 		c.Do(cluster.Send{Producer: name, Values: []string{fmt.Sprint("probe ", p)}})
 		end = c.Now() + probeLimit
 	}

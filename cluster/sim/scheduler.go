@@ -100,10 +100,14 @@ func (s *Scheduler) Next() (Time, bool) {
 }
 
 // Step takes exactly one step and reports whether there was one to take.
-func (s *Scheduler) Step() bool {
+func (s *Scheduler) Step() bool { return s.StepUntil(Never) }
+
+// StepUntil takes one step that comes at or before t, and reports whether there was one.
+// What comes to nothing on the way (a message to a held link or a frozen node) is dealt with.
+func (s *Scheduler) StepUntil(t Time) bool {
 	for {
 		s.skipStale()
-		if len(s.queue.heap) == 0 {
+		if len(s.queue.heap) == 0 || s.queue.heap[0].at > t {
 			return false
 		}
 		it := s.queue.pop()
