@@ -9,7 +9,7 @@ import (
 const (
 	causePower   = "a power cut took records from an ISR member that were not on its disk (KAFKA-3919)"
 	causeWipe    = "the disk of an ISR member, or one with committed records, was wiped"
-	causeUnclean = "an unclean election of a replica without committed records (KAFKA-1028)"
+	causeUnclean = "an unclean election: a replica outside the ISR leads (KAFKA-1028)"
 )
 
 // ownCause is the public case of a release line that an event makes happen, in a line

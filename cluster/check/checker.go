@@ -114,10 +114,6 @@ func (c *Checker) Observe(e *trace.Event) {
 	case trace.ISRShrunk, trace.ISRExpanded:
 		c.isrAgrees(e)
 		c.isrs(e)
-	case trace.LeaderElected:
-		if g := c.ghost(e.Partition); e.How == trace.Uncleanly && g.lacks(sim.NodeID(e.Leader), protocol.Offset(len(g.committed))) {
-			c.blame(e.Partition, causeUnclean)
-		}
 	case trace.ZnodeCreated, trace.ZnodeChanged:
 		switch {
 		case strings.HasSuffix(e.Path, "/state"):
@@ -322,6 +318,11 @@ func (c *Checker) stateWritten(e *trace.Event) {
 		g := c.ghost(id)
 		if s.LeaderEpoch < g.epoch {
 			c.violated(e, EpochsRise, id, "leader epoch %d after %d", s.LeaderEpoch, g.epoch)
+		}
+		// The election is known once it is written; the controller hears of it later. The old
+		// leader may be alive, alone in its ISR, and commit what the new one will never have.
+		if len(g.isrs) > 0 && s.Leader != protocol.NoBroker && !g.isr.Has(s.Leader) {
+			c.blame(id, causeUnclean)
 		}
 		g.epoch, g.isr = max(g.epoch, s.LeaderEpoch), s.ISR
 		for int(e.Version) >= len(g.isrs) {

@@ -102,7 +102,7 @@ func TestTheCommandLine(t *testing.T) {
 		{[]string{"run", "-nonsense", file}, 2, "flag provided but not defined"},
 		{[]string{"run", file, file + ".missing"}, 2, "no such file"},
 		{[]string{"run", "-trace", filepath.Join(file, "x"), file}, 2, "not a directory"},
-		{[]string{"fuzz"}, 2, `no command "fuzz"`},
+		{[]string{"fuzz", "-runs", "x"}, 2, "invalid value"},
 		{[]string{"version"}, 0, ""},
 		{[]string{"help"}, 0, ""},
 	} {
