@@ -93,13 +93,12 @@ func (r *Runner) AfterPanic(text string) Outcome {
 // execution is a run under way.
 type execution struct {
 	*Schedule
-	cluster  *cluster.Cluster
-	checker  *check.Checker
-	outcome  Outcome
-	causes   []trace.Kind // by violation: at which kind of event
-	seen     int          // violations that were noted
-	halts    int          // brokers that halted because they were ahead of their leader
-	lostTail uint64       // a bit by partition: a log of it lost something with the power
+	cluster *cluster.Cluster
+	checker *check.Checker
+	outcome Outcome
+	excuses excuses
+	causes  []trace.Kind // by violation: at which kind of event
+	seen    int          // violations that were noted
 }
 
 // Run runs a schedule to its end or to the first bug.
@@ -119,6 +118,10 @@ func (r *Runner) Run(s Schedule) Outcome {
 func (r *Runner) start(s *Schedule) *execution {
 	x := &execution{Schedule: s}
 	r.latest = x
+	for _, p := range s.Config.Partitions {
+		x.excuses.paths = append(x.excuses.paths, coord.StatePath(p.Partition))
+	}
+	x.excuses.written = make([][]isrOf, len(s.Config.Partitions))
 	var sinks []func(*trace.Event)
 	if !r.Unchecked {
 		x.checker = check.New(nil)
@@ -145,12 +148,7 @@ func (r *Runner) start(s *Schedule) *execution {
 }
 
 func (x *execution) observe(e *trace.Event) {
-	switch {
-	case e.Kind == trace.BrokerStopped && e.How == trace.Halted:
-		x.halts++
-	case e.Kind == trace.LogTailLost:
-		x.lostTail |= 1 << e.Partition
-	}
+	x.excuses.observe(e)
 	x.checker.Observe(e)
 	for len(x.causes) < len(x.checker.Violations) {
 		x.causes = append(x.causes, e.Kind)
@@ -164,7 +162,11 @@ func (x *execution) failed() bool {
 	}
 	for i := x.seen; i < len(x.checker.Violations) && x.outcome.Failure == nil; i++ {
 		v := &x.checker.Violations[i]
-		x.note(Failure{Invariant: v.Invariant, Cause: x.causes[i].String(), At: v.Time, Text: v.Text, Excuse: v.Excuse, statement: "expect invariants hold"})
+		f := Failure{Invariant: v.Invariant, Cause: x.causes[i].String(), At: v.Time, Text: v.Text, Excuse: v.Excuse, statement: "expect invariants hold"}
+		if f.Excuse == "" {
+			f.Excuse = x.excuses.ofRecords(v.Partition)
+		}
+		x.note(f)
 	}
 	x.seen = len(x.checker.Violations)
 	return x.outcome.Failure != nil
@@ -185,6 +187,7 @@ func (x *execution) finish() Outcome {
 	c := x.cluster
 	c.RunUntil(x.Faults)
 	x.heal()
+	x.excuses.asks = 0
 	if x.Rolling {
 		x.roll()
 	}
@@ -259,7 +262,7 @@ func (x *execution) roll() {
 	session := sim.Time(x.cluster.Settings().ZooKeeperSessionTimeout)
 	for _, b := range x.Config.Brokers {
 		x.rest(10 * sim.Second)
-		if x.outcome.Failure != nil || x.halts > haltsLimit {
+		if x.outcome.Failure != nil || x.excuses.halts > haltsLimit {
 			return
 		}
 		x.cluster.Do(cluster.StopBrokers{Brokers: []protocol.Broker{b}})
@@ -273,7 +276,7 @@ func (x *execution) roll() {
 func (x *execution) rest(limit sim.Time) bool {
 	c := x.cluster
 	for end := c.Now() + limit; !c.Settled(); {
-		if c.Now() >= end || x.failed() || x.halts > haltsLimit {
+		if c.Now() >= end || x.failed() || x.excuses.halts > haltsLimit {
 			return false
 		}
 		c.RunUntil(min(c.Now()+500*sim.Millisecond, end))
@@ -286,9 +289,8 @@ func (x *execution) rest(limit sim.Time) bool {
 func (x *execution) restless() {
 	s := x.cluster.Snapshot()
 	f := Failure{Invariant: AtRest, At: x.lastCommand(), Text: "something goes on for ever", statement: "settle"}
-	if x.halts > 0 {
-		f.Excuse = "a broker that is ahead of its leader halts (until KAFKA-7414)"
-	}
+	_, planned := x.rules()
+	f.Excuse = x.excuses.ofRest(planned)
 	for p := range s.Partitions {
 		state := x.state(s, p)
 		switch {
@@ -359,35 +361,18 @@ func (x *execution) converged() {
 // sameLogs compares the logs of a partition with its leader's.
 func (x *execution) sameLogs(s *trace.Snapshot, p protocol.Partition, leader protocol.Broker) {
 	name := s.Partitions[p].Name
+	effective, planned := x.rules()
 	l := s.Replica(sim.NodeID(leader), p)
 	for b := range s.Partitions[p].Replicas.Set().All {
 		r := s.Replica(sim.NodeID(b), p)
 		if r == nil || l == nil || r.LogStart == l.LogStart && slices.Equal(r.Records, l.Records) {
 			continue
 		}
-		x.note(Failure{Invariant: LogsAgree, At: x.cluster.Now(), Excuse: x.divergence(p),
+		x.note(Failure{Invariant: LogsAgree, At: x.cluster.Now(), Excuse: x.excuses.ofLogs(p, effective, planned),
 			Text:      fmt.Sprintf("the logs of %s differ on %d and on its leader %d", name, b, leader),
 			statement: fmt.Sprintf("expect logs of %s are identical", name)})
 		return
 	}
-}
-
-// divergence is why logs may differ: in the older lines, by the way in which they cut
-// logs. A rule that was overridden is no excuse.
-func (x *execution) divergence(p protocol.Partition) string {
-	effective, planned := x.rules()
-	switch {
-	case effective.Truncation != planned.Truncation || effective.FetchFencing != planned.FetchFencing:
-	case effective.Truncation == protocol.TruncateToHighWatermark:
-		return "truncation to the high watermark (KIP-101)"
-	case effective.Truncation == protocol.TruncateOneRound:
-		return "truncation by one question for the end of an epoch (KIP-279)"
-	case effective.Truncation == protocol.TruncateIterative:
-		return "fetches without a leader epoch (KIP-320)"
-	case x.lostTail>>p&1 != 0:
-		return "a power cut lost what was not on disk"
-	}
-	return ""
 }
 
 // probe sends one more record to every partition and waits for its acknowledgement.

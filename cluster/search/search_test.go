@@ -9,7 +9,7 @@ import (
 // TestSeeds runs a fixed number of seeds over all release lines: no invariant is broken
 // for a reason that Kafka itself does not have, and the cluster converges.
 func TestSeeds(t *testing.T) {
-	n := uint64(600)
+	n := uint64(200)
 	if testing.Short() {
 		n = 5
 	}
