@@ -45,3 +45,15 @@ func TestWhatCannotBeTrimmed(t *testing.T) {
 	do(t, c, StopBrokers{[]protocol.Broker{1}})
 	refused(t, c, Trim{topic10, 3}, "nobody acts as leader")
 }
+
+func TestWhenNoUncleanElectionIsPossible(t *testing.T) {
+	c := newCluster(t, article("2.1", 1))
+	refused(t, c, ElectUnclean{topic10}, "came with 2.4 (KIP-460)")
+	c = newCluster(t, article("2.4", 1))
+	refused(t, c, ElectUnclean{protocol.TopicPartition{Topic: "topic2"}}, "there is no partition topic2-0")
+	refused(t, c, ElectUnclean{topic10}, "has a leader, broker 1")
+	do(t, c, StopBrokers{[]protocol.Broker{1, 2, 3}})
+	c.RunUntil(c.Now() + 8*sim.Second)
+	do(t, c, StopBrokers{[]protocol.Broker{4}})
+	refused(t, c, ElectUnclean{topic10}, "no controller")
+}

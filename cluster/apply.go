@@ -143,6 +143,11 @@ func (x Set) apply(c *Cluster) {
 	}
 	c.recorder.Emit(trace.Event{Kind: trace.SettingChanged, Path: path, Text: x.Value})
 	c.applyNetwork()
+	if x.Key == "unclean.leader.election.enable" && x.Value == "true" && c.rules.UncleanEnablingElects {
+		if b, err := c.controller(); err == nil {
+			c.sched.Tell(sim.NodeID(b), broker.UncleanEnabled{Topic: x.Topic})
+		}
+	}
 }
 
 func (c *Cluster) topics() []string {
@@ -670,4 +675,42 @@ func (x Trim) apply(c *Cluster) {
 			c.sched.Tell(sim.NodeID(b), broker.Trim{Partition: p, To: x.To})
 		}
 	}
+}
+
+// controller is the broker that is the controller: the one that the znode names, up, and
+// of that belief itself.
+func (c *Cluster) controller() (protocol.Broker, error) {
+	s := c.Snapshot()
+	if z := s.Znode(coord.ControllerPath); z != nil {
+		if b := coord.DecodeController(z.Data); c.status(b) == sim.Up && c.machines[b].IsController() {
+			return b, nil
+		}
+	}
+	return protocol.NoBroker, fmt.Errorf("cluster: there is no controller at present")
+}
+
+func (x ElectUnclean) check(c *Cluster) error {
+	if !c.rules.UncleanElectionCommand {
+		return fmt.Errorf("cluster: Kafka %s has no elect unclean, it came with 2.4 (KIP-460); there, set unclean.leader.election.enable true", c.rules.Line)
+	}
+	if err := c.checkPartition(x.Partition); err != nil {
+		return err
+	}
+	if z := c.Snapshot().Znode(coord.StatePath(x.Partition)); z != nil {
+		if s, err := coord.DecodeState(z.Data); err == nil && s.Leader != protocol.NoBroker {
+			return fmt.Errorf("cluster: %s has a leader, broker %d; an unclean election is for a partition that is offline", x.Partition, s.Leader)
+		}
+	}
+	_, err := c.controller()
+	return err
+}
+
+// apply hands the request to the controller, as the administrator's tool does; it is there
+// at once.
+func (x ElectUnclean) apply(c *Cluster) {
+	b, err := c.controller()
+	if err != nil {
+		panic(err)
+	}
+	c.sched.Tell(sim.NodeID(b), broker.ElectUnclean{Partition: c.names.Partitions.Find(x.Partition)})
 }

@@ -179,6 +179,9 @@ type Checkpoint struct{ Brokers []protocol.Broker }
 // ElectPreferred is the admin command of that name.
 type ElectPreferred struct{ Partition protocol.TopicPartition }
 
+// ElectUnclean is the admin command of that name (KIP-460).
+type ElectUnclean struct{ Partition protocol.TopicPartition }
+
 // Trim moves the log start of a partition, as retention and DeleteRecords do: trim
 // topic1-0 to 500.
 type Trim struct {
@@ -324,6 +327,8 @@ func (x ExpireSession) String() string  { return "expire session of" + ids(x.Bro
 func (x Flush) String() string          { return "flush broker" + ids(x.Brokers) }
 func (x Checkpoint) String() string     { return "checkpoint broker" + ids(x.Brokers) }
 func (x ElectPreferred) String() string { return "elect preferred " + x.Partition.String() }
+func (x ElectUnclean) String() string   { return "elect unclean " + x.Partition.String() }
+
 func (x Trim) String() string {
 	return "trim " + x.Partition.String() + " to " + strconv.Itoa(int(x.To))
 }

@@ -37,7 +37,7 @@ func randomCommand(r *rand.Rand) Command {
 	b := []protocol.Broker{protocol.Broker(1 + r.IntN(4))}
 	nodes := []string{"1", "2", "3", "4", "zookeeper", "P", "R"}
 	link := Link{From: nodes[r.IntN(len(nodes))], To: nodes[r.IntN(len(nodes))], Both: r.IntN(2) == 0}
-	switch r.IntN(26) {
+	switch r.IntN(28) {
 	case 0, 1:
 		return StopBrokers{b}
 	case 2, 3, 4:
@@ -76,6 +76,10 @@ func randomCommand(r *rand.Rand) Command {
 		return SlowDisk{b[0], sim.Time(r.IntN(3)) * 300 * sim.Millisecond}
 	case 23, 24:
 		return Trim{protocol.TopicPartition{Topic: "topic1", Index: r.IntN(2)}, protocol.Offset(r.IntN(30))}
+	case 25:
+		return ElectUnclean{protocol.TopicPartition{Topic: "topic1", Index: r.IntN(2)}}
+	case 26:
+		return Set{"topic1", "unclean.leader.election.enable", []string{"true", "false"}[r.IntN(2)]}
 	}
 	return SendNumbered{Producer: []string{"P", "Q"}[r.IntN(2)], Count: 1 + r.IntN(4)}
 }

@@ -151,6 +151,7 @@ func randomActs(seed uint64) []act {
 		func() cluster.Command {
 			return cluster.DropNext{Class: protocol.DropClass(1 + r.IntN(3)), Link: link()}
 		},
+		func() cluster.Command { return cluster.ElectUnclean{Partition: partition(r.IntN(2))} },
 		func() cluster.Command {
 			return cluster.Trim{Partition: partition(r.IntN(2)), To: protocol.Offset(r.IntN(60))}
 		},

@@ -219,6 +219,10 @@ func (b *broker) tell(ctx coord.Context, command any) {
 		b.replicas.HoldFetches(ctx, x.Held)
 	case HoldControl:
 		b.controller.HoldControl(ctx, x.Broker, x.Held)
+	case ElectUnclean:
+		b.controller.ElectUnclean(ctx, x.Partition)
+	case UncleanEnabled:
+		b.controller.UncleanEnabled(ctx, x.Topic)
 	case Trim:
 		b.replicas.Trim(ctx, x.Partition, x.To)
 	case Flush:

@@ -43,6 +43,11 @@ type (
 		Broker protocol.Broker
 		Held   bool
 	}
+	// ElectUnclean asks the controller for an unclean election.
+	ElectUnclean struct{ Partition protocol.Partition }
+	// UncleanEnabled tells that unclean election was switched on, for one topic or, when it
+	// is empty, for all.
+	UncleanEnabled struct{ Topic string }
 	// Trim moves the start of a log.
 	Trim struct {
 		Partition protocol.Partition

@@ -56,8 +56,10 @@ const (
 
 // event is something the controller has to see to.
 type event struct {
-	kind eventKind
-	msg  sim.Message // of a controlled shutdown
+	kind      eventKind
+	msg       sim.Message        // of a controlled shutdown
+	partition protocol.Partition // of an unclean election asked for
+	topic     string             // for which unclean election was enabled; empty: for all
 }
 
 type eventKind uint8
@@ -70,6 +72,8 @@ const (
 	onPreferredElection
 	onControlledShutdown
 	onRebalance
+	onUncleanElection
+	onUncleanEnabled
 )
 
 // OwnerController marks the operations that this package submits to ZooKeeper.
@@ -122,6 +126,22 @@ func (c *Controller) ControlledShutdown(ctx coord.Context, msg *sim.Message) {
 	c.enqueue(ctx, event{kind: onControlledShutdown, msg: *msg})
 }
 
+// ElectUnclean takes an administrator's request for an unclean election.
+// Kafka: KafkaController.processReplicaLeaderElection, the request ElectLeaders.
+func (c *Controller) ElectUnclean(ctx coord.Context, p protocol.Partition) {
+	if c.active {
+		c.enqueue(ctx, event{kind: onUncleanElection, partition: p})
+	}
+}
+
+// UncleanEnabled tells that unclean election was switched on for a topic, or for all when
+// it is empty. Kafka: KafkaController.processTopicUncleanLeaderElectionEnable.
+func (c *Controller) UncleanEnabled(ctx coord.Context, topic string) {
+	if c.active {
+		c.enqueue(ctx, event{kind: onUncleanEnabled, topic: topic})
+	}
+}
+
 // Fire takes a timer and reports whether it was one of this package.
 func (c *Controller) Fire(ctx coord.Context, id sim.TimerID) bool {
 	switch {
@@ -147,7 +167,8 @@ func (c *Controller) Answered(ctx coord.Context, tag coord.Tag, a *coord.Answer)
 }
 
 func (c *Controller) enqueue(ctx coord.Context, e event) {
-	if e.kind != onControlledShutdown && slices.ContainsFunc(c.events, func(x event) bool { return x.kind == e.kind }) {
+	single := e.kind == onControlledShutdown || e.kind == onUncleanElection || e.kind == onUncleanEnabled
+	if !single && slices.ContainsFunc(c.events, func(x event) bool { return x.kind == e.kind }) {
 		return // it will be looked at anyway
 	}
 	c.events = append(c.events, e)

@@ -13,6 +13,7 @@ const (
 	byFailure strategy = iota // the leader is gone
 	byPreference
 	byShutdown
+	byCommand // the leader is gone, and an administrator wants another, clean or not
 )
 
 // The phases of an election and of taking replicas offline.
@@ -29,10 +30,11 @@ func (c *Controller) choose(s strategy, p protocol.Partition, state coord.State)
 	x := c.info(p)
 	next = coord.State{Leader: protocol.NoBroker, LeaderEpoch: state.LeaderEpoch + 1, ControllerEpoch: c.epoch, ISR: state.ISR}
 	switch s {
-	case byFailure:
+	case byFailure, byCommand:
 		next.ISR, how = state.ISR&c.electable(), trace.Cleanly
 		next.Leader = x.replicas.First(next.ISR)
-		if next.Leader == protocol.NoBroker && c.config.Settings.Unclean(c.config.Catalog.Name(p).Topic) {
+		unclean := s == byCommand || c.config.Settings.Unclean(c.config.Catalog.Name(p).Topic)
+		if next.Leader == protocol.NoBroker && unclean {
 			next.Leader, how = x.replicas.First(c.electable()), trace.Uncleanly
 			next.ISR = 0
 			if next.Leader != protocol.NoBroker {
@@ -66,7 +68,7 @@ func (c *Controller) elect(ctx coord.Context, t *task) bool {
 	case decide:
 		return c.writeAll(ctx, t, func(p protocol.Partition, s coord.State) (coord.State, bool) {
 			next, _, ok := c.choose(t.strategy, p, s)
-			if !ok && t.strategy == byFailure {
+			if !ok && (t.strategy == byFailure || t.strategy == byCommand) {
 				trace.Emit(ctx.Out, trace.Event{Kind: trace.PartitionWentOffline, Node: c.node(), Partition: p, ISR: s.ISR})
 			}
 			return next, ok
@@ -239,6 +241,18 @@ func (c *Controller) create(ctx coord.Context, t *task) bool {
 	}
 	t.phase = done
 	return false
+}
+
+// electUnclean is the task that elects a leader at any price, for those partitions that
+// have none alive.
+func (c *Controller) electUnclean(partitions []protocol.Partition) []task {
+	t := task{kind: elect, strategy: byCommand}
+	for _, p := range partitions {
+		if x := c.info(p); x.phase == offline || x.phase == online && !c.live.Has(x.state.Leader) {
+			t.partitions = append(t.partitions, p)
+		}
+	}
+	return []task{t}
 }
 
 // rebalance moves leadership back to preferred replicas where too much of it has

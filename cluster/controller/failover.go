@@ -150,10 +150,16 @@ func (c *Controller) replicasOf(brokers protocol.Brokers) []task {
 
 // electOffline is the tasks that try to bring every new and offline partition online.
 // Kafka: PartitionStateMachine.triggerOnlinePartitionStateChange.
-func (c *Controller) electOffline() []task {
+func (c *Controller) electOffline() []task { return c.electOfflineOf("") }
+
+// electOfflineOf is that for the partitions of one topic, or for all when it is empty.
+func (c *Controller) electOfflineOf(topic string) []task {
 	n := task{kind: create}
 	o := task{kind: elect, strategy: byFailure}
 	for p := range c.partitions {
+		if topic != "" && c.config.Catalog.Name(protocol.Partition(p)).Topic != topic {
+			continue
+		}
 		switch c.partitions[p].phase {
 		case newPartition:
 			n.partitions = append(n.partitions, protocol.Partition(p))

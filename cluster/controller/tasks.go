@@ -20,6 +20,7 @@ type task struct {
 	lost       bool          // a partition lost its leader
 	asked      bool          // a preferred election is asked for
 	brokers    protocol.Brokers
+	topic      string
 }
 
 type taskKind uint8
@@ -41,6 +42,8 @@ const (
 	tellMetadata    // UpdateMetadata to everyone
 	rebalance       // look for leaders that should move back
 	deletePreferred // the admin's request is done
+	electUnclean    // an admin asks for an unclean election
+	uncleanEnabled  // unclean election was switched on
 )
 
 // done is the phase of a task that has nothing left to do.
@@ -54,8 +57,13 @@ func (c *Controller) begin(e event) {
 	kinds := [...]taskKind{
 		onCampaign: campaign, onBrokerChange: readBrokers, onTopicChange: readTopics, onISRChange: readISRChanges,
 		onPreferredElection: readPreferred, onControlledShutdown: shutdownBegin, onRebalance: rebalance,
+		onUncleanElection: electUnclean, onUncleanEnabled: uncleanEnabled,
 	}
-	c.tasks = append(c.tasks, task{kind: kinds[e.kind], msg: e.msg})
+	t := task{kind: kinds[e.kind], msg: e.msg, topic: e.topic}
+	if e.kind == onUncleanElection {
+		t.partitions = []protocol.Partition{e.partition}
+	}
+	c.tasks = append(c.tasks, t)
 }
 
 // step takes a task one phase further. It reports whether the task now waits for
@@ -97,6 +105,12 @@ func (c *Controller) step(ctx coord.Context, t *task) (waits bool, next []task) 
 		t.phase = done
 	case rebalance:
 		return false, c.rebalance(ctx, t)
+	case electUnclean:
+		t.phase = done
+		return false, c.electUnclean(t.partitions)
+	case uncleanEnabled:
+		t.phase = done
+		return false, c.electOfflineOf(t.topic)
 	case deletePreferred:
 		if t.phase == 0 {
 			t.phase = 1

@@ -83,6 +83,11 @@ type Rules struct {
 	FollowersTrimWithLeader bool
 	// HWAtLeastLogStart: a starting broker lets no HW be below its log's start.
 	HWAtLeastLogStart bool
+	// UncleanElectionCommand: an administrator can ask for an unclean election (KIP-460).
+	UncleanElectionCommand bool
+	// UncleanEnablingElects: switching unclean election on lets the controller try the
+	// partitions without a leader again (KIP-226). Before, the next broker that starts does.
+	UncleanEnablingElects bool
 	// MinISRBeforeAnswer: acks=all is answered with an error when the ISR has become too
 	// small since the append.
 	MinISRBeforeAnswer bool
@@ -220,6 +225,7 @@ var lines = func() []Rules {
 	v20.Line, v20.Release = "2.0", "2.0.0"
 	v20.Truncation = TruncateIterative
 	v20.KeepLastISRMember = KeepLastAlways
+	v20.UncleanEnablingElects = true
 
 	v21 := v20
 	v21.Line, v21.Release = "2.1", "2.1.1"
@@ -237,6 +243,7 @@ var lines = func() []Rules {
 	v24.Line, v24.Release = "2.4", "2.4.0"
 	v24.HWPropagation = HWAnswers
 	v24.HWAtLeastLogStart = true
+	v24.UncleanElectionCommand = true
 	v24.BounceDetection = true
 	v24.FailoverOfflinesReplicas = true
 	v24.LatestWaitsForEpochStart = true
@@ -327,6 +334,8 @@ var RuleTable = []Rule{
 	boolRule("full-truncation-raises-hw", "a log that starts anew at the leader's log start has its HW there, too", func(r *Rules) *bool { return &r.FullTruncationRaisesHW }),
 	boolRule("followers-trim-with-leader", "followers raise their log start to the leader's; off: every broker's retention moves its own", func(r *Rules) *bool { return &r.FollowersTrimWithLeader }),
 	boolRule("hw-at-least-log-start", "a starting broker raises a HW that is below the log start", func(r *Rules) *bool { return &r.HWAtLeastLogStart }),
+	boolRule("unclean-election-command", "an administrator can ask for an unclean election", func(r *Rules) *bool { return &r.UncleanElectionCommand }),
+	boolRule("unclean-enabling-elects", "switching unclean election on gives partitions without a leader another chance at once", func(r *Rules) *bool { return &r.UncleanEnablingElects }),
 	boolRule("min-isr-before-answer", "acks=all is answered with an error when the ISR has become too small since the append", func(r *Rules) *bool { return &r.MinISRBeforeAnswer }),
 	boolRule("keep-replica-of-dead-leader", "the HW of a replica whose leader is gone stays in the checkpoint file", func(r *Rules) *bool { return &r.KeepReplicaOfDeadLeader }),
 	boolRule("reread-refused-isr-write", "a leader whose ISR write was refused looks whether it was its own write", func(r *Rules) *bool { return &r.RereadRefusedISRWrite }),

@@ -166,7 +166,9 @@ func makeStatements() []form {
 		command("elect preferred <partition>", "the admin command", func(a []any) cluster.Command {
 			return cluster.ElectPreferred{Partition: a[0].(protocol.TopicPartition)}
 		}),
-		later("elect unclean <partition>", "the admin command"),
+		command("elect unclean <partition>", "the admin command for an offline partition, with or without unclean.leader.election.enable; since 2.4", func(a []any) cluster.Command {
+			return cluster.ElectUnclean{Partition: a[0].(protocol.TopicPartition)}
+		}),
 		later("reassign <partition> to <brokers>", "changes the assignment"),
 		command("trim <partition> to <number>", "moves the log start, as retention does; at most to the HW", func(a []any) cluster.Command {
 			return cluster.Trim{Partition: a[0].(protocol.TopicPartition), To: protocol.Offset(a[1].(int))}

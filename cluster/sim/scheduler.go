@@ -134,7 +134,7 @@ func (s *Scheduler) Tell(id NodeID, command any) {
 	s.run(id)
 }
 
-// take turns what is due into a step; false means that it came to nothing
+// take gives what is due to its node; false means that it came to nothing
 // (it joined a frozen node's backlog, a held link, or was lost).
 func (s *Scheduler) take(p *pending) bool {
 	n := s.nodes[p.node]
