@@ -94,14 +94,44 @@ func (x AddProducer) check(c *Cluster) error {
 	case x.Retries < 0 || x.Inflight < 1 || x.Timeout <= 0:
 		return fmt.Errorf("cluster: retries is at least 0, inflight at least 1, timeout more than 0")
 	}
+	if err := x.checkIdempotence(&c.rules); err != nil {
+		return err
+	}
 	return c.checkClient(x.Name, x.Partition)
+}
+
+// checkIdempotence says why a producer cannot be idempotent with its options.
+// Kafka: KafkaProducer.configureAcks, configureRetries, configureInflightRequests.
+func (x AddProducer) checkIdempotence(r *protocol.Rules) error {
+	switch {
+	case !x.Idempotent:
+	case r.Idempotence == protocol.IdempotenceNone:
+		return fmt.Errorf("cluster: Kafka %s (line %s) has no idempotent producer; lines from 0.11 on have", r.Release, r.Line)
+	case x.Acks != protocol.AcksAll:
+		return fmt.Errorf("cluster: an idempotent producer has acks all")
+	case x.Retries < 1:
+		return fmt.Errorf("cluster: an idempotent producer has retries, at least 1")
+	case x.Inflight > MaxIdempotentInflight:
+		return fmt.Errorf("cluster: an idempotent producer has inflight %d at most", MaxIdempotentInflight)
+	}
+	return nil
 }
 
 func (x AddProducer) apply(c *Cluster) {
 	p := c.names.Partitions.Find(x.Partition)
+	inflight := x.Inflight
+	if x.Idempotent {
+		// Differs: Kafka 0.11 refuses an idempotent producer more than one request under way,
+		// and here it has one whatever its inflight.
+		inflight = min(inflight, c.rules.Idempotence.Kept())
+	}
 	id := c.addClient(x.Name, client.NewProducer(client.ProducerOptions{
-		Nth: len(c.clients), Name: x.Name, Partition: p, Acks: x.Acks, Retries: x.Retries, Timeout: x.Timeout, Inflight: x.Inflight}, c.shared))
-	c.recorder.Emit(trace.Event{Kind: trace.ProducerAdded, Node: id, Partition: p, Acks: x.Acks})
+		Nth: len(c.clients), Name: x.Name, Partition: p, Acks: x.Acks, Retries: x.Retries, Timeout: x.Timeout, Inflight: inflight, Idempotent: x.Idempotent}, c.shared))
+	how := trace.HowNone
+	if x.Idempotent {
+		how = trace.Idempotent
+	}
+	c.recorder.Emit(trace.Event{Kind: trace.ProducerAdded, Node: id, Partition: p, Acks: x.Acks, How: how})
 }
 
 func (x AddReader) check(c *Cluster) error {
@@ -187,7 +217,10 @@ func (x SetAcks) check(c *Cluster) error {
 	if x.Acks < -1 || x.Acks > 1 {
 		return fmt.Errorf("cluster: acks is 0, 1 or all")
 	}
-	_, _, err := c.producer(x.Producer)
+	_, p, err := c.producer(x.Producer)
+	if err == nil && p.IsIdempotent() && x.Acks != protocol.AcksAll {
+		return fmt.Errorf("cluster: producer %s is idempotent, which takes acks all", x.Producer)
+	}
 	return err
 }
 func (x SetAcks) apply(c *Cluster) { c.tell(x.Producer, client.SetAcks{Acks: x.Acks}) }
@@ -271,6 +304,9 @@ func (x Seek) check(c *Cluster) error {
 	return c.checkReader(x.Reader)
 }
 func (x Seek) apply(c *Cluster) { c.tell(x.Reader, client.Seek{Offset: x.Offset}) }
+
+func (x Commit) check(c *Cluster) error { return c.checkReader(x.Reader) }
+func (x Commit) apply(c *Cluster)       { c.tell(x.Reader, client.Commit{}) }
 
 func (c *Cluster) noBroker(b protocol.Broker) error {
 	return fmt.Errorf("cluster: there is no broker %d; there are %s", b, c.shared.Brokers)

@@ -34,6 +34,8 @@ type AddProducer struct {
 	Retries   int
 	Timeout   sim.Time
 	Inflight  int
+	// Idempotent takes acks all, retries and at most five requests under way.
+	Idempotent bool
 }
 
 // AddReader makes a consumer: reader R on topic1-0.
@@ -84,6 +86,9 @@ type Seek struct {
 	Reader string
 	Offset protocol.Offset
 }
+
+// Commit makes a consumer commit its position.
+type Commit struct{ Reader string }
 
 // StopBrokers crashes processes: stop broker 1 2.
 type StopBrokers struct{ Brokers []protocol.Broker }
@@ -227,6 +232,9 @@ func (x AddProducer) String() string {
 	if x.Inflight != DefaultInflight {
 		s += " inflight " + strconv.Itoa(x.Inflight)
 	}
+	if x.Idempotent {
+		s += " idempotent"
+	}
 	return s
 }
 
@@ -271,6 +279,7 @@ func (x Stream) String() string {
 func (x StopStream) String() string      { return "stop stream " + x.Producer }
 func (x Poll) String() string            { return "poll " + x.Reader }
 func (x Seek) String() string            { return "seek " + x.Reader + " " + strconv.Itoa(int(x.Offset)) }
+func (x Commit) String() string          { return "commit " + x.Reader }
 func (x StopBrokers) String() string     { return "stop broker" + ids(x.Brokers) }
 func (x ShutDownBrokers) String() string { return "shut down broker" + ids(x.Brokers) }
 
@@ -337,4 +346,6 @@ func (x Trim) String() string {
 const (
 	DefaultTimeout  = 30 * sim.Second
 	DefaultInflight = 5
+	// MaxIdempotentInflight is how many requests an idempotent producer may have under way.
+	MaxIdempotentInflight = 5
 )

@@ -25,6 +25,7 @@ type broker struct {
 	controllerEpoch protocol.Epoch // the highest it has heard of
 	waiting         []sim.Message  // control requests that wait for a locked partition, in order
 	shutdown        shutdown
+	producerIDs     producerIDs
 }
 
 // metadataCache is what UpdateMetadata requests have said. Kafka: MetadataCache.
@@ -41,6 +42,8 @@ const (
 	tagRegister uint8 = iota
 	tagLookAtOwner
 	tagDeleteOld
+	tagReadBlock
+	tagClaimBlock
 )
 
 // The timers of this package.
@@ -95,6 +98,8 @@ func (b *broker) deliver(ctx coord.Context, msg *sim.Message) {
 		b.shutdownAnswer(ctx, msg, body)
 	case *protocol.MetadataRequest:
 		ctx.Out.Reply(msg, b.metadata.answer())
+	case *protocol.InitProducerID:
+		b.initProducerID(ctx, msg)
 	case *protocol.LeaderAndISR, *protocol.UpdateMetadata, *protocol.StopReplica:
 		b.waiting = append(b.waiting, *msg) // in order, behind those that wait
 	default:
@@ -244,5 +249,6 @@ func (b *broker) clone(m *Machine) *broker {
 	c.replicas = b.replicas.Clone(m.config, &m.disk)
 	c.metadata.partitions = slices.Clone(b.metadata.partitions)
 	c.waiting = slices.Clone(b.waiting)
+	c.producerIDs.waiting = slices.Clone(b.producerIDs.waiting)
 	return &c
 }

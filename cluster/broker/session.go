@@ -23,6 +23,7 @@ func (b *broker) notice(ctx coord.Context, n coord.Notice) {
 		b.controller.SessionExpired(ctx)
 		b.replicas.SessionExpired(ctx)
 		b.session.Open(ctx.Now, sim.Time(b.config.Settings.ZooKeeperSessionTimeout), ctx.Out)
+		b.reclaim(ctx)
 	case coord.Watched:
 		b.controller.Watched(ctx, n.Watch)
 	case coord.Answered:
@@ -32,6 +33,10 @@ func (b *broker) notice(ctx coord.Context, n coord.Notice) {
 		case controller.OwnerController:
 			b.controller.Answered(ctx, n.Tag, n.Answer)
 		case ownerBroker:
+			if n.Tag.What == tagReadBlock || n.Tag.What == tagClaimBlock {
+				b.producerIDBlockAnswer(ctx, n.Tag, n.Answer)
+				break
+			}
 			b.registration(ctx, n.Tag, n.Answer)
 		}
 	}

@@ -41,15 +41,20 @@ func (l *locator) refresh(c *protocol.Config, owing protocol.Brokers, out *sim.O
 	if ask == 0 {
 		ask = c.Brokers
 	}
+	l.from = after(l.from, ask)
+	l.asked = out.Request(sim.NodeID(l.from), protocol.ForClients, &protocol.MetadataRequest{})
+	out.SetTimer(timerMetadata, metadataTimeout)
+}
+
+// after is the next of some brokers: the least above one, or the least.
+func after(b protocol.Broker, of protocol.Brokers) protocol.Broker {
 	next := protocol.NoBroker
-	for b := range ask.All {
-		if next == protocol.NoBroker || b > l.from && next <= l.from {
-			next = b
+	for x := range of.All {
+		if next == protocol.NoBroker || x > b && next <= b {
+			next = x
 		}
 	}
-	l.from = next
-	l.asked = out.Request(sim.NodeID(next), protocol.ForClients, &protocol.MetadataRequest{})
-	out.SetTimer(timerMetadata, metadataTimeout)
+	return next
 }
 
 // forget drops what is known of the leader and asks again.
@@ -73,18 +78,31 @@ func (l *locator) answer(msg *sim.Message, a *protocol.MetadataAnswer, c *protoc
 	l.asked = 0
 	l.from-- // the one that answered is asked again
 	for _, p := range a.Partitions {
-		if p.Partition != l.partition || p.Error != protocol.None || p.LeaderEpoch < l.epoch {
+		if p.Partition != l.partition {
 			continue
+		}
+		if p.LeaderEpoch < l.epoch && l.leader != protocol.NoBroker {
+			l.age(c, out) // it is older than what is known
+			return true
+		}
+		if p.Error != protocol.None || p.LeaderEpoch < l.epoch {
+			l.leader = protocol.NoBroker
+			break
 		}
 		if p.Leader != l.learned || p.LeaderEpoch != l.epoch {
 			trace.Because(out, trace.Emit(out, trace.Event{Kind: trace.LeaderLearned, Node: out.Node(), Partition: l.partition, Leader: p.Leader, Epoch: p.LeaderEpoch}))
 		}
 		l.leader, l.learned, l.epoch = p.Leader, p.Leader, p.LeaderEpoch
-		out.StopTimer(timerMetadata)
+		l.age(c, out)
 		return true
 	}
 	l.pause(c, out)
 	return false
+}
+
+// age lets what is known be asked for again when it is metadata.max.age.ms old.
+func (l *locator) age(c *protocol.Config, out *sim.Outbox) {
+	out.SetTimer(timerMetadata, sim.Time(c.Settings.MetadataMaxAge))
 }
 
 // pause waits retry.backoff.ms before asking again.
@@ -93,12 +111,11 @@ func (l *locator) pause(c *protocol.Config, out *sim.Outbox) {
 	out.SetTimer(timerMetadata, sim.Time(c.Settings.RetryBackoff))
 }
 
-// fire takes the locator's timer: a pause is over, or a request was not answered.
+// fire takes the locator's timer: a pause is over, a request was not answered, or what is
+// known has aged, and serves until there is an answer.
 func (l *locator) fire(c *protocol.Config, owing protocol.Brokers, out *sim.Outbox) {
 	l.paused, l.asked = false, 0
-	if l.leader == protocol.NoBroker {
-		l.refresh(c, owing, out)
-	}
+	l.refresh(c, owing, out)
 }
 
 // disconnected tells that a broker is gone; the next one is asked.

@@ -12,6 +12,8 @@ import (
 // Producer sends records to one partition. Kafka: KafkaProducer and its Sender.
 type Producer struct {
 	locator
+	identity
+	connections
 	config   *protocol.Config
 	name     string
 	acks     int8
@@ -30,6 +32,8 @@ type batch struct {
 	attempts int
 	deadline sim.Time // of being sent at all
 	after    sim.Time // not before this time: retry.backoff.ms
+	producer protocol.ProducerID
+	sequence protocol.Sequence // of the first record; NoSequence until it is sent, and without idempotence
 }
 
 // sentBatch is a request under way.
@@ -49,6 +53,8 @@ type ProducerOptions struct {
 	Retries   int
 	Timeout   sim.Time
 	Inflight  int
+	// Idempotent: its records are numbered, so that a leader knows a repeated one again.
+	Idempotent bool
 }
 
 const (
@@ -62,7 +68,9 @@ const answerGrace = sim.Second
 
 // NewProducer makes a producer.
 func NewProducer(o ProducerOptions, config *protocol.Config) *Producer {
-	return &Producer{locator: newLocator(o.Partition, o.Nth, config), config: config, name: o.Name, acks: o.Acks, retries: o.Retries, timeout: o.Timeout, inflight: o.Inflight}
+	p := &Producer{locator: newLocator(o.Partition, o.Nth, config), config: config, name: o.Name, acks: o.Acks, retries: o.Retries, timeout: o.Timeout, inflight: o.Inflight}
+	p.identity = newIdentity(o.Idempotent, p.from)
+	return p
 }
 
 // Commands that a producer takes.
@@ -81,14 +89,21 @@ type (
 func (p *Producer) Step(now sim.Time, in *sim.Input, out *sim.Outbox) {
 	switch in.Kind {
 	case sim.Deliver:
+		p.heard(protocol.Broker(in.Message.From))
 		switch a := in.Message.Body.(type) {
 		case *protocol.MetadataAnswer:
 			p.locator.answer(&in.Message, a, p.config, out)
 		case *protocol.ProduceAnswer:
 			p.answer(now, &in.Message, a, out)
+		case *protocol.InitProducerIDAnswer:
+			p.gotID(&in.Message, a, out)
 		}
 	case sim.Disconnected:
+		p.connections.lost(protocol.Broker(in.Peer))
 		p.locator.disconnected(in.Peer, p.config, out)
+		if p.identity.asked != 0 && p.askedOf == protocol.Broker(in.Peer) {
+			p.lostID(out)
+		}
 		p.connectionLost(now, protocol.Broker(in.Peer), out)
 	case sim.Fire:
 		switch in.Timer {
@@ -99,6 +114,8 @@ func (p *Producer) Step(now sim.Time, in *sim.Input, out *sim.Outbox) {
 			out.SetTimer(timerStream, p.every)
 		case timerProducer:
 			p.expire(now, out)
+		case timerProducerID:
+			p.fireID(out)
 		}
 	case sim.Tell:
 		p.tell(now, in.Command, out)
@@ -144,15 +161,20 @@ func (p *Producer) number() protocol.Value {
 func (p *Producer) enqueue(now sim.Time, batches [][]protocol.Value, out *sim.Outbox) {
 	for _, values := range batches {
 		trace.Emit(out, trace.Event{Kind: trace.RecordQueued, Node: out.Node(), Partition: p.partition, Values: values})
-		p.queue = append(p.queue, batch{values: values, deadline: now + p.timeout})
+		p.queue = append(p.queue, batch{values: values, deadline: now + p.timeout, sequence: protocol.NoSequence})
 	}
 }
 
 // pump sends what can be sent, and sets the timer for what cannot.
 func (p *Producer) pump(now sim.Time, out *sim.Outbox) {
-	for len(p.queue) > 0 && len(p.sent) < p.inflight && p.queue[0].after <= now {
+	p.resolve(out)
+	p.askID(out)
+	for len(p.queue) > 0 && len(p.sent) < p.inflight && p.queue[0].after <= now && p.mayPump() {
 		if p.leader == protocol.NoBroker {
 			p.refresh(p.config, p.owing(), out)
+			break
+		}
+		if !p.ready(p.leader, out) {
 			break
 		}
 		b := p.queue[0]
@@ -176,8 +198,11 @@ func (p *Producer) pump(now sim.Time, out *sim.Outbox) {
 
 func (p *Producer) send(now sim.Time, b batch, out *sim.Outbox) {
 	b.attempts++
-	request := out.Request(sim.NodeID(p.leader), protocol.ForClients, &protocol.Produce{Acks: p.acks, Timeout: int64(p.timeout), Partition: p.partition, Values: b.values})
-	trace.Emit(out, trace.Event{Kind: trace.RecordSent, Node: out.Node(), Peer: sim.NodeID(p.leader), Partition: p.partition, Values: b.values, Message: request})
+	p.stamp(&b)
+	id, sequence := b.hasID()
+	request := out.Request(sim.NodeID(p.leader), protocol.ForClients, &protocol.Produce{
+		Acks: p.acks, Timeout: int64(p.timeout), Partition: p.partition, Values: b.values, Producer: id, Sequence: sequence})
+	trace.Emit(out, trace.Event{Kind: trace.RecordSent, Node: out.Node(), Peer: sim.NodeID(p.leader), Partition: p.partition, Values: b.values, Message: request, Producer: id, Sequence: sequence})
 	if p.acks == 0 {
 		trace.Emit(out, trace.Event{Kind: trace.RecordAssumed, Node: out.Node(), Partition: p.partition, Values: b.values})
 		return
@@ -193,10 +218,11 @@ func (p *Producer) answer(now sim.Time, msg *sim.Message, a *protocol.ProduceAns
 	s := p.sent[i]
 	p.sent = slices.Delete(p.sent, i, i+1)
 	if a.Error == protocol.None {
+		p.stored(&s.batch, a.BaseOffset)
 		trace.Emit(out, trace.Event{Kind: trace.RecordAcked, Node: out.Node(), Partition: p.partition, Offset: a.BaseOffset, Values: s.values})
 		return
 	}
-	p.refused(now, s, a.Error, out)
+	p.refused(now, s, a.Error, a.LogStart, out)
 	if a.Error == protocol.NotLeaderForPartition || a.Error == protocol.UnknownTopicOrPartition || a.Error == protocol.LeaderNotAvailable {
 		p.forget(p.config, p.owing(), out)
 	}
@@ -204,15 +230,17 @@ func (p *Producer) answer(now sim.Time, msg *sim.Message, a *protocol.ProduceAns
 
 // refused tries a request again if it may, and gives it up if not.
 // Kafka: Sender.canRetry, completeBatch.
-func (p *Producer) refused(now sim.Time, s sentBatch, e protocol.Error, out *sim.Outbox) {
+func (p *Producer) refused(now sim.Time, s sentBatch, e protocol.Error, logStart protocol.Offset, out *sim.Outbox) {
 	trace.Emit(out, trace.Event{Kind: trace.ProduceRefused, Node: out.Node(), Peer: sim.NodeID(s.to), Partition: p.partition, Values: s.values, Error: e})
-	if e.Retriable() && s.attempts <= p.retries {
+	again, e := p.retriable(&s.batch, e, logStart)
+	if again && s.attempts <= p.retries {
 		b := s.batch
 		b.after, b.deadline = now+sim.Time(p.config.Settings.RetryBackoff), now+p.timeout
-		p.queue = slices.Insert(p.queue, 0, b)
+		p.requeue(b)
 		return
 	}
 	trace.Emit(out, trace.Event{Kind: trace.RecordFailed, Node: out.Node(), Partition: p.partition, Values: s.values, Error: e})
+	p.gaveUp(&s.batch, e, out)
 }
 
 // connectionLost: what was under way to a broker got no answer, and will get none.
@@ -235,7 +263,7 @@ func (p *Producer) giveUp(now sim.Time, out *sim.Outbox, which func(*sentBatch) 
 	})
 	slices.Reverse(lost) // each goes to the head of the queue
 	for _, s := range lost {
-		p.refused(now, s, protocol.NetworkException, out)
+		p.refused(now, s, protocol.NetworkException, protocol.NoOffset, out)
 		p.locator.failed(s.to)
 	}
 	if len(lost) > 0 {
@@ -243,14 +271,23 @@ func (p *Producer) giveUp(now sim.Time, out *sim.Outbox, which func(*sentBatch) 
 	}
 }
 
-// expire gives up what has waited too long, in the queue or for an answer.
+// expire gives up what has waited too long, in the queue or for an answer. A request
+// without an answer takes what else is under way to the same broker with it: the
+// connection is closed. Kafka: NetworkClient.handleTimedOutRequests.
 func (p *Producer) expire(now sim.Time, out *sim.Outbox) {
-	p.giveUp(now, out, func(s *sentBatch) bool { return s.deadline <= now })
+	var silent protocol.Brokers
+	for i := range p.sent {
+		if p.sent[i].deadline <= now {
+			silent = silent.With(p.sent[i].to)
+		}
+	}
+	p.giveUp(now, out, func(s *sentBatch) bool { return silent.Has(s.to) })
 	p.queue = slices.DeleteFunc(p.queue, func(b batch) bool {
 		if b.deadline > now {
 			return false
 		}
 		trace.Emit(out, trace.Event{Kind: trace.RecordFailed, Node: out.Node(), Partition: p.partition, Values: b.values, Error: protocol.RequestTimedOut})
+		p.expired(&b)
 		return true
 	})
 }
@@ -265,8 +302,9 @@ func (p *Producer) owing() protocol.Brokers {
 }
 
 // Idle reports whether no record waits for its verdict; Streaming whether a stream runs.
-func (p *Producer) Idle() bool      { return len(p.queue) == 0 && len(p.sent) == 0 }
-func (p *Producer) Streaming() bool { return p.every > 0 }
+func (p *Producer) IsIdempotent() bool { return p.idempotent }
+func (p *Producer) Idle() bool         { return len(p.queue) == 0 && len(p.sent) == 0 }
+func (p *Producer) Streaming() bool    { return p.every > 0 }
 
 // Clone is an independent copy.
 func (p *Producer) Clone(config *protocol.Config) *Producer {
@@ -279,5 +317,5 @@ func (p *Producer) Clone(config *protocol.Config) *Producer {
 // Describe adds the producer's visible state to a snapshot. What it has been told of
 // its records is the ledger, which is kept by whoever folds the events.
 func (p *Producer) Describe(id sim.NodeID, s *trace.Snapshot) {
-	s.Producers = append(s.Producers, trace.ProducerState{Node: id, Partition: p.partition, Acks: p.acks, Every: p.every, Leader: p.learned})
+	s.Producers = append(s.Producers, trace.ProducerState{Node: id, Partition: p.partition, Acks: p.acks, Every: p.every, Leader: p.learned, Idempotent: p.idempotent, ID: p.id})
 }

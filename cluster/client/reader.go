@@ -16,12 +16,16 @@ type Reader struct {
 	manual   bool
 	polls    int // polls asked for, when manual
 	position protocol.Offset
-	asked    sim.Seq // request under way
-	to       protocol.Broker
-	resets   bool // it needs an offset to go on from
-	stopped  bool // reset none: the application got an exception
-	pausing  bool
-	read     []trace.ReadRecord
+	// committed is what it has committed last, or NoOffset. Differs: a commit succeeds at
+	// once, where Kafka's is a write to the partition of __consumer_offsets that the group's
+	// coordinator leads.
+	committed protocol.Offset
+	asked     sim.Seq // request under way
+	to        protocol.Broker
+	resets    bool // it needs an offset to go on from
+	stopped   bool // reset none: the application got an exception
+	pausing   bool
+	read      []trace.ReadRecord
 }
 
 // ReaderOptions are what a reader is made with.
@@ -37,7 +41,7 @@ const timerReader sim.TimerID = 20
 
 // NewReader makes a reader.
 func NewReader(o ReaderOptions, config *protocol.Config) *Reader {
-	return &Reader{locator: newLocator(o.Partition, o.Nth, config), config: config, reset: o.Reset, manual: o.Manual, position: o.From}
+	return &Reader{locator: newLocator(o.Partition, o.Nth, config), config: config, reset: o.Reset, manual: o.Manual, position: o.From, committed: protocol.NoOffset}
 }
 
 // Commands that a reader takes.
@@ -46,6 +50,8 @@ type (
 	Poll struct{}
 	// Seek sets its position.
 	Seek struct{ Offset protocol.Offset }
+	// Commit commits its position.
+	Commit struct{}
 )
 
 // Step implements sim.Node.
@@ -82,6 +88,9 @@ func (r *Reader) Step(now sim.Time, in *sim.Input, out *sim.Outbox) {
 		case Seek:
 			r.move(x.Offset, trace.BySeek, out)
 			r.asked, r.resets, r.stopped = 0, false, false
+		case Commit:
+			r.committed = r.position
+			trace.Emit(out, trace.Event{Kind: trace.PositionCommitted, Node: out.Node(), Partition: r.partition, Offset: r.position})
 		}
 	}
 	r.pump(out)
@@ -179,5 +188,5 @@ func (r *Reader) Clone(config *protocol.Config) *Reader {
 
 // Describe adds the reader's visible state to a snapshot.
 func (r *Reader) Describe(id sim.NodeID, s *trace.Snapshot) {
-	s.Readers = append(s.Readers, trace.ReaderState{Node: id, Partition: r.partition, Manual: r.manual, Position: r.position, Leader: r.learned, Read: r.read})
+	s.Readers = append(s.Readers, trace.ReaderState{Node: id, Partition: r.partition, Manual: r.manual, Position: r.position, Committed: r.committed, Leader: r.learned, Read: r.read})
 }

@@ -21,6 +21,7 @@ const (
 	TopicsPath            = "/brokers/topics"
 	ISRChangePath         = "/isr_change_notification"
 	PreferredElectionPath = "/admin/preferred_replica_election"
+	ProducerIDBlockPath   = "/latest_producer_id_block"
 )
 
 // BrokerIDPath is a broker's registration.
@@ -106,6 +107,27 @@ func DecodeController(data string) protocol.Broker {
 func EncodeBroker(b protocol.Broker, now sim.Time) string {
 	return fmt.Sprintf(`{"listener_security_protocol_map":{"PLAINTEXT":"PLAINTEXT"},"endpoints":["PLAINTEXT://broker%d:9092"],"jmx_port":-1,"host":"broker%d","timestamp":"%d","port":9092,"version":4}`,
 		b, b, millis(now))
+}
+
+// EncodeProducerIDBlock writes the block of producer ids that a broker has claimed. Both
+// ends belong to it.
+func EncodeProducerIDBlock(b protocol.Broker, first, last protocol.ProducerID) string {
+	return fmt.Sprintf(`{"version":1,"broker":%d,"block_start":"%d","block_end":"%d"}`, b, first, last)
+}
+
+// DecodeProducerIDBlock reads the last id of the block. It fails on anything that is none.
+func DecodeProducerIDBlock(data string) (protocol.ProducerID, error) {
+	var x struct {
+		Last string `json:"block_end"`
+	}
+	if err := json.Unmarshal([]byte(data), &x); err != nil {
+		return 0, fmt.Errorf("coord: producer id block %q: %w", data, err)
+	}
+	last, err := strconv.ParseInt(x.Last, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("coord: producer id block %q: %w", data, err)
+	}
+	return protocol.ProducerID(last), nil
 }
 
 // EncodeAssignment writes a topic's assignment.

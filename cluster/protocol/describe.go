@@ -1,8 +1,10 @@
 package protocol
 
+import "strconv"
+
 // part adds a part about one partition with nothing known but its name.
 func (d *Description) part(p Partition) *PartitionDescription {
-	d.Partitions = append(d.Partitions, PartitionDescription{Partition: p, Offset: NoOffset, HW: NoOffset, Epoch: NoEpoch})
+	d.Partitions = append(d.Partitions, PartitionDescription{Partition: p, Offset: NoOffset, HW: NoOffset, Epoch: NoEpoch, Producer: NoProducerID})
 	return &d.Partitions[len(d.Partitions)-1]
 }
 
@@ -10,7 +12,7 @@ func (d *Description) part(p Partition) *PartitionDescription {
 func (r *Produce) Describe(d *Description) {
 	d.Kind, d.Acks = KindProduce, r.Acks
 	p := d.part(r.Partition)
-	p.Count = len(r.Values)
+	p.Count, p.Producer, p.Sequence = len(r.Values), r.Producer, r.Sequence
 	for _, v := range r.Values {
 		p.Records = append(p.Records, Record{Value: v, Epoch: NoEpoch})
 	}
@@ -81,6 +83,12 @@ func (r *MetadataAnswer) Describe(d *Description) {
 		p := d.part(a.Partition)
 		p.Error, p.Leader, p.Epoch, p.ISR = a.Error, a.Leader, a.LeaderEpoch, a.ISR
 	}
+}
+
+func (r *InitProducerID) Describe(d *Description) { d.Kind = KindInitProducerID }
+
+func (r *InitProducerIDAnswer) Describe(d *Description) {
+	d.Kind, d.Text = KindInitProducerIDAnswer, "producer id "+strconv.FormatInt(int64(r.Producer), 10)
 }
 
 func (r *LeaderAndISR) Describe(d *Description) {

@@ -32,6 +32,18 @@ type Epoch int32
 // NoEpoch is Kafka's −1: none known.
 const NoEpoch Epoch = -1
 
+// ProducerID is what a broker gives an idempotent producer (Kafka: PID, with 64 bits).
+type ProducerID int32
+
+// NoProducerID is Kafka's −1: not idempotent, or none known.
+const NoProducerID ProducerID = -1
+
+// Sequence numbers the records that one producer id sends to one partition, from 0.
+type Sequence int32
+
+// NoSequence is Kafka's −1: none.
+const NoSequence Sequence = -1
+
 // Partition is a partition of the cluster, an index into its [Catalog].
 type Partition int16
 

@@ -12,6 +12,18 @@ type Record struct {
 	Epoch Epoch // leader epoch of the leader that appended it
 }
 
+// Batch is the header of a batch of records that an idempotent producer sent. Batches of
+// other producers have nothing in their headers that is needed here, and get none.
+// Kafka: DefaultRecordBatch: producerId, baseOffset, baseSequence, lastSequence.
+type Batch struct {
+	Producer    ProducerID
+	Base        Offset // of its first record
+	First, Last Sequence
+}
+
+// End is the offset after its last record.
+func (b *Batch) End() Offset { return b.Base + Offset(b.Last-b.First) + 1 }
+
 // Values keeps the texts of record values. It only grows, and a clone costs two copies
 // of plain numbers: that is why its index is not a map.
 type Values struct {

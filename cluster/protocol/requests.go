@@ -31,6 +31,8 @@ type PartitionDescription struct {
 	Leader    Broker   // of a control request or metadata; 0 where it carries none
 	ISR       Brokers  // likewise
 	Records   []Record // carried; shared with the message
+	Producer  ProducerID
+	Sequence  Sequence // of the first record, with a producer id
 }
 
 // MessageKind names what a message is.
@@ -56,6 +58,8 @@ const (
 	KindStopReplicaAnswer
 	KindControlledShutdown
 	KindControlledShutdownAnswer
+	KindInitProducerID
+	KindInitProducerIDAnswer
 	KindZooKeeper // a request to ZooKeeper
 	KindZooKeeperAnswer
 	KindZooKeeperPing
@@ -66,7 +70,7 @@ const (
 var messageKinds = [...]string{"", "produce", "produce_answer", "fetch", "fetch_answer", "epoch", "epoch_answer",
 	"offsets", "offsets_answer", "metadata", "metadata_answer", "leader_and_isr", "leader_and_isr_answer",
 	"update_metadata", "update_metadata_answer", "stop_replica", "stop_replica_answer",
-	"controlled_shutdown", "controlled_shutdown_answer",
+	"controlled_shutdown", "controlled_shutdown_answer", "init_producer_id", "init_producer_id_answer",
 	"zookeeper", "zookeeper_answer", "zookeeper_ping", "zookeeper_pong", "zookeeper_watch"}
 
 func (k MessageKind) String() string { return messageKinds[k] }
@@ -87,9 +91,11 @@ const AcksAll int8 = -1
 // name several; a producer here feeds one partition.
 type Produce struct {
 	Acks      int8
-	Timeout   int64 // microseconds the leader may wait for the ISR
 	Partition Partition
+	Producer  ProducerID // NoProducerID: not idempotent
+	Timeout   int64      // microseconds the leader may wait for the ISR
 	Values    []Value
+	Sequence  Sequence // of the first record
 }
 
 // ProduceAnswer answers it, unless acks is 0.
@@ -97,6 +103,7 @@ type ProduceAnswer struct {
 	Partition  Partition
 	Error      Error
 	BaseOffset Offset
+	LogStart   Offset
 }
 
 // Consumer is the ReplicaID of a fetch that is not a follower's.
@@ -128,6 +135,9 @@ type FetchAnswerPartition struct {
 	LogStart  Offset
 	Offset    Offset // of the first record; the offset that was asked for
 	Records   []Record
+	// Batches are the headers of the idempotent producers' batches among them; nil: none. A
+	// pointer, because most answers have none and there are millions of answers.
+	Batches *[]Batch
 }
 
 // EpochRequest is OffsetsForLeaderEpoch: where did this epoch end in the leader's log?
@@ -188,6 +198,12 @@ type PartitionMetadata struct {
 	LeaderEpoch Epoch
 	ISR         Brokers
 }
+
+// InitProducerID asks a broker for a producer id.
+type InitProducerID struct{}
+
+// InitProducerIDAnswer answers it.
+type InitProducerIDAnswer struct{ Producer ProducerID }
 
 // PartitionState is a decision about one partition, as LeaderAndIsr carries it.
 type PartitionState struct {

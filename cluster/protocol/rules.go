@@ -97,6 +97,8 @@ type Rules struct {
 	// RereadRefusedISRWrite: a leader whose ISR write met another version looks whether it was
 	// its own write, whose answer was lost (KAFKA-1382, in all lines).
 	RereadRefusedISRWrite bool
+	// Idempotence is what a leader remembers of a producer's batches (KIP-98, KAFKA-5494).
+	Idempotence Idempotence
 
 	// What follows is so in every line. Switching one off plants a bug, to see what finds it.
 
@@ -151,6 +153,23 @@ const (
 	ReadAboveHWOutOfRange
 	ReadAboveHWEmpty // nothing, and no error
 )
+
+// Idempotence is how many of a producer's latest batches a leader knows again.
+type Idempotence uint8
+
+// The rules of idempotence.
+const (
+	IdempotenceNone Idempotence = iota // there are no producer ids
+	// IdempotenceLastBatch: only the last, so a producer has one request under way; a gap and
+	// an unknown producer id are the same error, which ends the id.
+	IdempotenceLastBatch
+	// IdempotenceFiveBatches: the last five, so a producer has up to five requests under way and
+	// sends again what is refused because something before it is missing.
+	IdempotenceFiveBatches
+)
+
+// Kept is how many batches that is.
+func (i Idempotence) Kept() int { return [...]int{0, 1, 5}[i] }
 
 // KeepLast is when the last ISR member is kept.
 type KeepLast uint8
@@ -220,12 +239,14 @@ var lines = func() []Rules {
 	v011.Truncation = TruncateOneRound
 	v011.FollowersTrimWithLeader = true
 	v011.UncleanDefault = false
+	v011.Idempotence = IdempotenceLastBatch
 
 	v20 := v011
 	v20.Line, v20.Release = "2.0", "2.0.0"
 	v20.Truncation = TruncateIterative
 	v20.KeepLastISRMember = KeepLastAlways
 	v20.UncleanEnablingElects = true
+	v20.Idempotence = IdempotenceFiveBatches
 
 	v21 := v20
 	v21.Line, v21.Release = "2.1", "2.1.1"
@@ -339,6 +360,7 @@ var RuleTable = []Rule{
 	boolRule("min-isr-before-answer", "acks=all is answered with an error when the ISR has become too small since the append", func(r *Rules) *bool { return &r.MinISRBeforeAnswer }),
 	boolRule("keep-replica-of-dead-leader", "the HW of a replica whose leader is gone stays in the checkpoint file", func(r *Rules) *bool { return &r.KeepReplicaOfDeadLeader }),
 	boolRule("reread-refused-isr-write", "a leader whose ISR write was refused looks whether it was its own write", func(r *Rules) *bool { return &r.RereadRefusedISRWrite }),
+	enumRule("idempotence", "what a leader remembers of an idempotent producer's batches", []string{"off", "last-batch", "five-batches"}, func(r *Rules) *Idempotence { return &r.Idempotence }),
 	boolRule("hw-waits-for-isr", "the HW waits for every ISR member; off plants a bug", func(r *Rules) *bool { return &r.HWWaitsForISR }),
 	boolRule("control-retries", "a control request without an answer is sent again; off plants a bug", func(r *Rules) *bool { return &r.ControlRetries }),
 	boolRule("separate-connections", "requests and answers between two brokers may overtake each other; off makes the network kinder than TCP", func(r *Rules) *bool { return &r.SeparateConnections }),

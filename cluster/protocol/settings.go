@@ -29,6 +29,7 @@ type Settings struct {
 	LogFlushIntervalMessages  int64 // log.flush.interval.messages
 	RetryBackoff              int64 // retry.backoff.ms, of the clients
 	FetchMaxWait              int64 // fetch.max.wait.ms, of the consumer
+	MetadataMaxAge            int64 // metadata.max.age.ms, of the clients
 
 	NetworkLatency int64 // network.latency
 	NetworkJitter  int64 // network.jitter
@@ -91,6 +92,7 @@ var SettingTable = []Setting{
 	{Key: "log.flush.interval.messages", Default: strconv.Itoa(never), Topic: true, Doc: "flush to disk within the append after this many records", field: func(s *Settings) *int64 { return &s.LogFlushIntervalMessages }},
 	{Key: "retry.backoff.ms", Default: "100", Unit: UnitMillis, Doc: "a client's pause before it tries again", field: func(s *Settings) *int64 { return &s.RetryBackoff }},
 	{Key: "fetch.max.wait.ms", Default: "500", Unit: UnitMillis, Doc: "how long a consumer's fetch waits at the leader for data", field: func(s *Settings) *int64 { return &s.FetchMaxWait }},
+	{Key: "metadata.max.age.ms", Default: "300000", Unit: UnitMillis, Doc: "a client asks again who leads when what it knows is this old", field: func(s *Settings) *int64 { return &s.MetadataMaxAge }},
 	{Key: "network.latency", Default: "50ms", Unit: UnitDuration, Doc: "one way, every link, ZooKeeper's too", field: func(s *Settings) *int64 { return &s.NetworkLatency }},
 	{Key: "network.jitter", Default: "0ms", Unit: UnitDuration, Doc: "a random addition up to this", field: func(s *Settings) *int64 { return &s.NetworkJitter }},
 	{Key: "disk.writeback", Default: "30s", Unit: UnitDuration, Doc: "age at which the operating system writes a page to disk by itself", field: func(s *Settings) *int64 { return &s.DiskWriteback }},

@@ -273,6 +273,9 @@ func (m *Manager) fetchAnswer(ctx coord.Context, f *fetcher, a *protocol.FetchAn
 	}
 	if len(a.Records) > 0 {
 		m.appended(ctx, p, p.log.Append(int64(ctx.Now), a.Records))
+		if a.Batches != nil {
+			p.log.AddBatches(*a.Batches)
+		}
 		s.offset = p.log.LEO()
 	}
 	if hw := min(p.log.LEO(), a.HW); hw != p.hw {

@@ -4,6 +4,7 @@ import (
 	"tidemark/cluster/coord"
 	"tidemark/cluster/protocol"
 	"tidemark/cluster/sim"
+	"tidemark/cluster/storage"
 	"tidemark/cluster/trace"
 )
 
@@ -30,8 +31,16 @@ func (m *Manager) produce(ctx coord.Context, msg *sim.Message, r *protocol.Produ
 		fail(protocol.NotEnoughReplicas)
 		return
 	}
+	if r.Producer != protocol.NoProducerID {
+		if done := m.checkSequence(ctx, msg, p, r, fail); done {
+			return
+		}
+	}
 	base := p.log.LEO()
 	m.appended(ctx, p, p.log.AppendValues(int64(ctx.Now), p.leaderEpoch, r.Values))
+	if r.Producer != protocol.NoProducerID {
+		p.log.AddBatches([]protocol.Batch{{Producer: r.Producer, Base: base, First: r.Sequence, Last: r.Sequence + protocol.Sequence(len(r.Values)) - 1}})
+	}
 	moved := m.maybeAdvanceHW(ctx, p)
 	required := p.log.LEO()
 	switch r.Acks {
@@ -47,9 +56,37 @@ func (m *Manager) produce(ctx coord.Context, msg *sim.Message, r *protocol.Produ
 	}
 }
 
+// checkSequence answers a batch of an idempotent producer that must not be appended: one
+// that is in the log already, as if it had been appended now, or one that is not the next.
+// Kafka: Log.analyzeAndValidateProducerState.
+func (m *Manager) checkSequence(ctx coord.Context, msg *sim.Message, p *Partition, r *protocol.Produce, fail func(protocol.Error)) bool {
+	rule := m.config.Rules.Idempotence
+	last := r.Sequence + protocol.Sequence(len(r.Values)) - 1
+	verdict, batch := p.log.CheckSequence(r.Producer, r.Sequence, last, rule.Kept())
+	switch verdict {
+	case storage.Duplicate:
+		trace.Emit(ctx.Out, trace.Event{Kind: trace.DuplicateRecognised, Node: m.node(), Peer: msg.From, Partition: p.id, Offset: batch.Base, Values: r.Values})
+		m.parkProduce(ctx, msg, p, batch.Base, batch.End(), sim.Time(r.Timeout))
+	case storage.UnknownProducer:
+		if rule == protocol.IdempotenceLastBatch {
+			fail(protocol.OutOfOrderSequenceNumber)
+			break
+		}
+		fail(protocol.UnknownProducerID)
+	case storage.OutOfSequence:
+		fail(protocol.OutOfOrderSequenceNumber)
+	default:
+		return false
+	}
+	return true
+}
+
 func (m *Manager) replyProduce(ctx coord.Context, msg *sim.Message, id protocol.Partition, e protocol.Error, base protocol.Offset) {
 	a := m.arenas.produceReply.New()
-	*a = protocol.ProduceAnswer{Partition: id, Error: e, BaseOffset: base}
+	*a = protocol.ProduceAnswer{Partition: id, Error: e, BaseOffset: base, LogStart: protocol.NoOffset}
+	if p := m.partition(id); p != nil {
+		a.LogStart = p.log.Start
+	}
 	ctx.Out.Reply(msg, a)
 }
 
@@ -145,6 +182,10 @@ func (m *Manager) read(ctx coord.Context, msg *sim.Message, r *protocol.Fetch) *
 			}
 		}
 		a.Records = p.log.Read(q.Offset, end, limit)
+		if len(p.log.Batches) > 0 && len(a.Records) > 0 {
+			batches := p.log.BatchesIn(q.Offset, q.Offset+protocol.Offset(len(a.Records)))
+			a.Batches = &batches
+		}
 	}
 	return answer
 }

@@ -595,7 +595,12 @@ func clientConditions() []form {
 		reader("<reader> has read <number> records", "that many or more", func(v *view, r *trace.ReaderState, a []any) answer {
 			return is(len(r.Read) >= a[1].(int), "%s has read %d records", a[0], len(r.Read))
 		}),
-		{text: "<reader> committed position is <bound>", doc: "what it has committed", unsupported: true, condition: &condition{}},
+		reader("<reader> committed position is <bound>", "the offset it committed last", func(v *view, r *trace.ReaderState, a []any) answer {
+			if r.Committed == protocol.NoOffset {
+				return is(false, "%s has committed nothing", a[0])
+			}
+			return is(a[1].(bound).holds(int(r.Committed)), "%s committed position is %d", a[0], r.Committed)
+		}),
 		reader("<reader> position is above the end of <partition>", "beyond the acting leader's LEO", func(v *view, r *trace.ReaderState, a []any) answer {
 			p, ok := v.partition(a[1].(protocol.TopicPartition))
 			if !ok {

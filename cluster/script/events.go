@@ -166,7 +166,10 @@ func makeEvents() []form {
 		of(trace.FetchRejected, "fetch of <some> rejected as fenced", "its leader epoch is not the leader's", func(v *view, a []any, e *trace.Event) bool {
 			return e.Error == protocol.FencedLeaderEpoch && isNode(v, a[0], e.Peer)
 		}),
-		{text: "<some> recognised duplicate <value>", doc: "of an idempotent producer", unsupported: true, event: &event{}},
+		of(trace.DuplicateRecognised, "<some> recognised duplicate <value>", "of an idempotent producer: it is in the log already", func(v *view, a []any, e *trace.Event) bool {
+			want, known := v.names.Values.Find(a[1].(string))
+			return known && isNode(v, a[0], e.Node) && slices.Contains(e.Values, want)
+		}),
 	}
 }
 

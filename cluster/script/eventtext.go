@@ -17,7 +17,7 @@ var sentences = map[trace.Kind]string{
 	trace.SettingChanged:    "setting {path} is {text}",
 	trace.BrokerAdded:       "broker {node} belongs to the cluster",
 	trace.PartitionAdded:    "{partition} was created on {replicas}",
-	trace.ProducerAdded:     "producer {node} was made for {partition}, acks {acks}",
+	trace.ProducerAdded:     "producer {node} was made for {partition}, acks {acks}[, {how}]",
 	trace.ProducerChanged:   "producer {node} has acks {acks}",
 	trace.ReaderAdded:       "reader {node} was made for {partition}[ from {offset}], {how}",
 	trace.StreamStarted:     "{node} sends a record every {at}",
@@ -99,7 +99,7 @@ var sentences = map[trace.Kind]string{
 	trace.FetchRejected:             "{node} rejected a fetch of {peer} for {partition}: {error}",
 
 	trace.RecordQueued:   "{node} was given {values} for {partition}",
-	trace.RecordSent:     "{node} sent {values} of {partition} to {peer}",
+	trace.RecordSent:     "{node} sent {values} of {partition} to {peer}[, sequence {sequence}]",
 	trace.RecordAcked:    "{node} was told success of {values}[ at {offset}] of {partition}",
 	trace.RecordAssumed:  "{node} assumes success of {values} of {partition}",
 	trace.RecordFailed:   "{node} gave up {values} of {partition}: {error}",
@@ -109,6 +109,11 @@ var sentences = map[trace.Kind]string{
 	trace.ReadNothing:    "{node} got nothing of {partition}",
 	trace.ReaderMoved:    "position of {node} in {partition} is {offset} ({how})",
 	trace.ReaderRefused:  "{node} got {error} for {partition}",
+
+	trace.ProducerIDAssigned:  "{node} has producer id {producerId}",
+	trace.ProducerIDDropped:   "{node} gave up its producer id {producerId}",
+	trace.DuplicateRecognised: "{node} recognised duplicate {values} of {peer} in {partition} at {offset}",
+	trace.PositionCommitted:   "{node} committed position {offset} in {partition}",
 }
 
 // ofPartition reports whether events of a kind are about a partition.
@@ -144,7 +149,7 @@ func Sentence(e *trace.Event, n *trace.Names) string {
 			b.WriteString(fieldText(inner, e, n))
 		} else {
 			text, field, _ := strings.Cut(inner, "{")
-			if value := fieldText(strings.TrimSuffix(field, "}"), e, n); value != "-1" {
+			if value := fieldText(strings.TrimSuffix(field, "}"), e, n); value != "-1" && value != "" {
 				b.WriteString(text + value)
 			}
 		}
@@ -197,6 +202,10 @@ func fieldText(field string, e *trace.Event, n *trace.Names) string {
 		return e.Error.String()
 	case "how":
 		return e.How.String()
+	case "producerId":
+		return strconv.FormatInt(int64(e.Producer), 10)
+	case "sequence":
+		return strconv.Itoa(int(e.Sequence))
 	case "acks":
 		return writeAcks(e.Acks)
 	case "body":
@@ -246,6 +255,9 @@ func bodyText(body protocol.Body, n *trace.Names) string {
 		}
 		if p.Count > 0 {
 			s += " " + valuesText(n, p.Records)
+		}
+		if p.Producer != protocol.NoProducerID {
+			s += fmt.Sprintf(" sequence %d", p.Sequence)
 		}
 		if p.HW != protocol.NoOffset {
 			s += fmt.Sprintf(" HW %d", p.HW)

@@ -593,6 +593,7 @@ func readRest(p *parser) (any, bool) {
 type producerOptions struct {
 	retries, inflight int
 	timeout           sim.Time
+	idempotent        bool
 }
 
 func readProducerOptions(p *parser) (any, bool) {
@@ -624,7 +625,7 @@ func readProducerOptions(p *parser) (any, bool) {
 				o.inflight = v.(int)
 			}
 		case "idempotent":
-			p.complain(at, "idempotent is not supported yet")
+			o.idempotent = true
 		}
 		if !ok {
 			return nil, false
@@ -645,6 +646,9 @@ func writeProducerOptions(v any) string {
 	}
 	if o.inflight != cluster.DefaultInflight {
 		l = append(l, "inflight "+strconv.Itoa(o.inflight))
+	}
+	if o.idempotent {
+		l = append(l, "idempotent")
 	}
 	return strings.Join(l, " ")
 }

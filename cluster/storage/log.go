@@ -21,6 +21,9 @@ type Log struct {
 	DirtySince int64
 	// Epochs is the leader epoch cache.
 	Epochs EpochCache
+	// Batches are the headers of the idempotent producers' batches in Records, by offset, with
+	// some before Start perhaps. They are shared as the records are.
+	Batches []protocol.Batch
 }
 
 // LEO is the log end offset: the offset of the next record.
@@ -60,6 +63,9 @@ func (l *Log) Read(from, end protocol.Offset, limit int) []protocol.Record {
 	}
 	i := int(from - l.Start)
 	k := min(int(end-l.Start), i+limit)
+	if len(l.Batches) > 0 {
+		k = min(l.wholeBatches(i, k), int(end-l.Start))
+	}
 	return l.Records[i:k:k]
 }
 
@@ -78,6 +84,7 @@ func (l *Log) Truncate(to protocol.Offset) bool {
 	l.Records = slices.Clone(l.Records[:to-l.Start])
 	l.Flushed = min(l.Flushed, to)
 	l.Epochs.TruncateFromEnd(to)
+	l.truncateBatches()
 	return true
 }
 
@@ -99,7 +106,7 @@ func (l *Log) Trim(to protocol.Offset) bool {
 // Kafka: Log.truncateFullyAndStartAt.
 func (l *Log) Restart(at protocol.Offset) {
 	l.Records, l.Start, l.Flushed = nil, at, at
-	l.Epochs.entries = nil
+	l.Epochs.entries, l.Batches = nil, nil
 }
 
 // Flush puts everything on disk and reports whether there was anything to write.
@@ -114,6 +121,7 @@ func (l *Log) Flush() bool {
 func (l *Log) clone() *Log {
 	c := *l
 	c.Records = l.Records[:len(l.Records):len(l.Records)]
+	c.Batches = l.Batches[:len(l.Batches):len(l.Batches)]
 	c.Epochs.entries = slices.Clone(l.Epochs.entries)
 	return &c
 }

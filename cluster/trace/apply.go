@@ -55,9 +55,9 @@ func (s *Snapshot) Apply(e *Event) {
 	case FetchUnparked, ProduceUnparked:
 		s.Parked = slices.DeleteFunc(s.Parked, func(p ParkedState) bool { return p.Message == e.Message })
 	case ProducerAdded, ProducerChanged, StreamStarted, StreamStopped,
-		RecordQueued, RecordSent, RecordAcked, RecordAssumed, RecordFailed, ProduceRefused:
+		RecordQueued, RecordSent, RecordAcked, RecordAssumed, RecordFailed, ProduceRefused, ProducerIDAssigned, ProducerIDDropped:
 		s.applyProducer(e)
-	case ReaderAdded, RecordRead, ReaderMoved:
+	case ReaderAdded, RecordRead, ReaderMoved, PositionCommitted:
 		s.applyReader(e)
 	case LeaderLearned:
 		if p := s.Producer(e.Node); p != nil {
@@ -251,7 +251,7 @@ func (s *Snapshot) applyReplica(e *Event) {
 func (s *Snapshot) applyProducer(e *Event) {
 	switch e.Kind {
 	case ProducerAdded:
-		s.Producers = insert(s.Producers, ProducerState{Node: e.Node, Partition: e.Partition, Acks: e.Acks, Leader: protocol.NoBroker},
+		s.Producers = insert(s.Producers, ProducerState{Node: e.Node, Partition: e.Partition, Acks: e.Acks, Leader: protocol.NoBroker, Idempotent: e.How == Idempotent, ID: protocol.NoProducerID},
 			func(a, b ProducerState) int { return cmp.Compare(a.Node, b.Node) })
 	case ProducerChanged:
 		s.Producer(e.Node).Acks = e.Acks
@@ -259,9 +259,13 @@ func (s *Snapshot) applyProducer(e *Event) {
 		s.Producer(e.Node).Every = e.At
 	case StreamStopped:
 		s.Producer(e.Node).Every = 0
+	case ProducerIDAssigned:
+		s.Producer(e.Node).ID = e.Producer
+	case ProducerIDDropped:
+		s.Producer(e.Node).ID = protocol.NoProducerID
 	case RecordQueued:
 		for _, v := range e.Values {
-			s.Records = append(s.Records, RecordState{Value: v, Producer: e.Node, Partition: e.Partition, QueuedAt: e.Time, Offset: protocol.NoOffset})
+			s.Records = append(s.Records, RecordState{Value: v, Producer: e.Node, Partition: e.Partition, QueuedAt: e.Time, Offset: protocol.NoOffset, ProducerID: protocol.NoProducerID, Sequence: protocol.NoSequence})
 		}
 	default:
 		for i, v := range e.Values {
@@ -274,6 +278,9 @@ func (s *Snapshot) applyFate(r *RecordState, e *Event, i int) {
 	switch e.Kind {
 	case RecordSent:
 		r.Fate = Sent
+		if e.Producer != protocol.NoProducerID {
+			r.ProducerID, r.Sequence = e.Producer, e.Sequence+protocol.Sequence(i)
+		}
 		if r.Attempts++; r.Attempts == 1 {
 			r.SentAt = e.Time
 		}
@@ -290,7 +297,7 @@ func (s *Snapshot) applyFate(r *RecordState, e *Event, i int) {
 
 func (s *Snapshot) applyReader(e *Event) {
 	if e.Kind == ReaderAdded {
-		s.Readers = insert(s.Readers, ReaderState{Node: e.Node, Partition: e.Partition, Manual: e.How == Manual, Position: e.Offset, Leader: protocol.NoBroker},
+		s.Readers = insert(s.Readers, ReaderState{Node: e.Node, Partition: e.Partition, Manual: e.How == Manual, Position: e.Offset, Committed: protocol.NoOffset, Leader: protocol.NoBroker},
 			func(a, b ReaderState) int { return cmp.Compare(a.Node, b.Node) })
 		return
 	}
@@ -303,6 +310,8 @@ func (s *Snapshot) applyReader(e *Event) {
 		r.Position = e.Offset + protocol.Offset(len(e.Records))
 	case ReaderMoved:
 		r.Position = e.Offset
+	case PositionCommitted:
+		r.Committed = e.Offset
 	}
 }
 

@@ -24,8 +24,10 @@ type Event struct {
 	ISR             protocol.Brokers
 	Epoch           protocol.Epoch // leader epoch
 	ControllerEpoch protocol.Epoch
-	Version         int32           // of a znode
-	Offset          protocol.Offset // see the kind
+	Version         int32 // of a znode
+	Producer        protocol.ProducerID
+	Sequence        protocol.Sequence // of the first record; meaningful with a producer id
+	Offset          protocol.Offset   // see the kind
 	HW              protocol.Offset
 	Message         sim.Seq  // number of the message_sent event
 	At              sim.Time // time of arrival, or a duration; see the kind

@@ -83,6 +83,12 @@ func (e *Event) AppendJSON(b []byte, n *Names) []byte {
 	if f&fAcks != 0 {
 		j.int("acks", int64(e.Acks))
 	}
+	if f&fProducer != 0 {
+		j.int("producerId", int64(e.Producer))
+	}
+	if f&fSequence != 0 {
+		j.int("sequence", int64(e.Sequence))
+	}
 	if f&fBody != 0 {
 		j.body(e.Body)
 	}
@@ -154,12 +160,15 @@ func (s *Snapshot) AppendJSON(b []byte, n *Names) []byte {
 		j.int("acks", int64(p.Acks))
 		j.int("every", int64(p.Every))
 		j.int("leader", int64(p.Leader))
+		j.bool("idempotent", p.Idempotent)
+		j.int("producerId", int64(p.ID))
 	})
 	list(&j, "readers", s.Readers, func(r *ReaderState) {
 		j.node("node", r.Node)
 		j.partition(r.Partition)
 		j.bool("manual", r.Manual)
 		j.int("position", int64(r.Position))
+		j.int("committed", int64(r.Committed))
 		j.int("leader", int64(r.Leader))
 		list(&j, "read", r.Read, func(x *ReadRecord) {
 			j.int("offset", int64(x.Offset))
@@ -177,6 +186,8 @@ func (s *Snapshot) AppendJSON(b []byte, n *Names) []byte {
 		j.int("sentAt", int64(r.SentAt))
 		j.int("toldAt", int64(r.ToldAt))
 		j.int("offset", int64(r.Offset))
+		j.int("producerId", int64(r.ProducerID))
+		j.int("sequence", int64(r.Sequence))
 	})
 	list(&j, "links", s.Links, func(l *LinkState) {
 		j.node("from", l.From)
@@ -331,6 +342,10 @@ func (j *writer) body(body protocol.Body) {
 		}
 		if p.Count > 0 {
 			j.records(p.Records)
+		}
+		if p.Producer != protocol.NoProducerID {
+			j.int("producerId", int64(p.Producer))
+			j.int("sequence", int64(p.Sequence))
 		}
 	})
 }

@@ -29,6 +29,8 @@ const (
 	fHow
 	fBody
 	fAcks
+	fProducer
+	fSequence
 )
 
 // The kinds of event.
@@ -125,11 +127,15 @@ const (
 	RecordAssumed
 	RecordFailed
 	ProduceRefused
+	ProducerIDAssigned
+	ProducerIDDropped
+	DuplicateRecognised
 	LeaderLearned
 	RecordRead
 	ReadNothing
 	ReaderMoved
 	ReaderRefused
+	PositionCommitted
 
 	kindEnd
 )
@@ -148,7 +154,7 @@ var kinds = [kindEnd]KindInfo{
 	SettingChanged:    {"setting_changed", "a setting has a new value", fPath | fText, false},
 	BrokerAdded:       {"broker_added", "a broker belongs to the cluster", fNode, false},
 	PartitionAdded:    {"partition_added", "a partition was created with an assignment", fPartition | fReplicas, false},
-	ProducerAdded:     {"producer_added", "a producer was made", fNode | fPartition | fAcks, false},
+	ProducerAdded:     {"producer_added", "a producer was made", fNode | fPartition | fAcks | fHow, false},
 	ProducerChanged:   {"producer_changed", "a producer's acks changed", fNode | fAcks, false},
 	ReaderAdded:       {"reader_added", "a consumer was made", fNode | fPartition | fOffset | fHow, false},
 	StreamStarted:     {"stream_started", "a producer sends a record every so often", fNode | fAt, false},
@@ -230,7 +236,7 @@ var kinds = [kindEnd]KindInfo{
 	FetchRejected:             {"fetch_rejected", "a leader refused a fetch", fNode | fPeer | fPartition | fError, false},
 
 	RecordQueued:   {"record_queued", "a producer has records to send", fNode | fPartition | fValues, false},
-	RecordSent:     {"record_sent", "a producer wrote records to the socket", fNode | fPeer | fPartition | fValues | fMessage, false},
+	RecordSent:     {"record_sent", "a producer wrote records to the socket", fNode | fPeer | fPartition | fValues | fMessage | fProducer | fSequence, false},
 	RecordAcked:    {"record_acked", "a producer was told success", fNode | fPartition | fOffset | fValues, false},
 	RecordAssumed:  {"record_assumed", "acks=0: a producer takes success for granted", fNode | fPartition | fValues, false},
 	RecordFailed:   {"record_failed", "a producer gave up", fNode | fPartition | fValues | fError, false},
@@ -240,6 +246,11 @@ var kinds = [kindEnd]KindInfo{
 	ReadNothing:    {"read_nothing", "a consumer's fetch came back empty", fNode | fPartition, true},
 	ReaderMoved:    {"reader_moved", "a consumer's position was set", fNode | fPartition | fOffset | fHow, false},
 	ReaderRefused:  {"reader_refused", "a consumer got an error", fNode | fPartition | fError, false},
+
+	ProducerIDAssigned:  {"producer_id_assigned", "an idempotent producer has a producer id", fNode | fProducer, false},
+	ProducerIDDropped:   {"producer_id_dropped", "an idempotent producer gives up its producer id: it cannot know what was stored under it", fNode | fProducer, false},
+	DuplicateRecognised: {"duplicate_recognised", "a leader knew a batch again that is in its log, from the offset on, and did not append it", fNode | fPeer | fPartition | fOffset | fValues, false},
+	PositionCommitted:   {"position_committed", "a consumer committed its position", fNode | fPartition | fOffset, false},
 }
 
 // Info documents a kind.
@@ -291,11 +302,13 @@ const (
 	Manual
 	BySeek
 	ByReset
+	// of producer_added
+	Idempotent
 )
 
 var hows = [...]string{"", "cut", "crash", "old life", "drop", "crash", "power", "shutdown", "halt",
 	"initial", "clean", "unclean", "preferred", "shutdown", "high watermark", "epoch end", "leader end",
-	"automatic", "manual", "seek", "reset"}
+	"automatic", "manual", "seek", "reset", "idempotent"}
 
 func (h How) String() string { return hows[h] }
 

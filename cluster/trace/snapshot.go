@@ -142,6 +142,9 @@ type ProducerState struct {
 	Acks      int8
 	Every     sim.Time        // of its stream, 0 without one
 	Leader    protocol.Broker // as it believes
+	// Idempotent: it numbers its records, under the id.
+	Idempotent bool
+	ID         protocol.ProducerID // NoProducerID while it has none
 }
 
 // ReaderState is a consumer.
@@ -150,6 +153,7 @@ type ReaderState struct {
 	Partition protocol.Partition
 	Manual    bool
 	Position  protocol.Offset // NoOffset while it is not known
+	Committed protocol.Offset // NoOffset until it has committed
 	Leader    protocol.Broker // as it believes
 	Read      []ReadRecord
 }
@@ -188,6 +192,10 @@ type RecordState struct {
 	SentAt    sim.Time        // first
 	ToldAt    sim.Time        // of the final verdict
 	Offset    protocol.Offset // as the producer was told, else NoOffset
+	// ProducerID and Sequence are in the header of the batch it was last sent in: NoProducerID
+	// and NoSequence until then, and if its producer is not idempotent.
+	ProducerID protocol.ProducerID
+	Sequence   protocol.Sequence
 }
 
 // LinkState is one direction of a link.
