@@ -35,9 +35,9 @@ func clients() []Command {
 // part of the law: a refused command changes nothing.
 func randomCommand(r *rand.Rand) Command {
 	b := []protocol.Broker{protocol.Broker(1 + r.IntN(4))}
-	nodes := []string{"1", "2", "3", "4", "zookeeper", "P", "R"}
+	nodes := []string{"1", "2", "3", "4", "zookeeper", "P", "R", "I"}
 	link := Link{From: nodes[r.IntN(len(nodes))], To: nodes[r.IntN(len(nodes))], Both: r.IntN(2) == 0}
-	switch r.IntN(28) {
+	switch r.IntN(29) {
 	case 0, 1:
 		return StopBrokers{b}
 	case 2, 3, 4:
@@ -80,8 +80,10 @@ func randomCommand(r *rand.Rand) Command {
 		return ElectUnclean{protocol.TopicPartition{Topic: "topic1", Index: r.IntN(2)}}
 	case 26:
 		return Set{"topic1", "unclean.leader.election.enable", []string{"true", "false"}[r.IntN(2)]}
+	case 27:
+		return Commit{"R"}
 	}
-	return SendNumbered{Producer: []string{"P", "Q"}[r.IntN(2)], Count: 1 + r.IntN(4)}
+	return SendNumbered{Producer: []string{"P", "Q", "I"}[r.IntN(3)], Count: 1 + r.IntN(4)}
 }
 
 // script is a random run: commands, each after a while.
@@ -101,7 +103,12 @@ func randomScript(seed uint64, n int) []scriptLine {
 
 // play plays a script; advance takes the cluster to a time.
 func play(t testing.TB, c *Cluster, script []scriptLine, advance func(*Cluster, sim.Time)) {
-	for _, cmd := range clients() {
+	cmds := clients()
+	if c.rules.Idempotence != protocol.IdempotenceNone {
+		cmds = append(cmds, AddProducer{Name: "I", Acks: protocol.AcksAll, Partition: protocol.TopicPartition{Topic: "topic1", Index: 0},
+			Retries: 4, Timeout: 3 * sim.Second, Inflight: 5, Idempotent: true})
+	}
+	for _, cmd := range cmds {
 		if _, err := c.Do(cmd); err != nil {
 			t.Fatal(err)
 		}

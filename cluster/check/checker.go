@@ -101,6 +101,7 @@ func (c *Checker) Observe(e *trace.Event) {
 		}
 	case trace.LogAppended:
 		c.appended(e)
+		c.sequences(e)
 	case trace.HighWatermarkAdvanced, trace.HighWatermarkLowered, trace.LogRecovered:
 		c.highWatermark(e)
 	case trace.BecameLeader:

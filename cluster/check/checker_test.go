@@ -131,6 +131,13 @@ func TestEveryInvariantCanBeViolated(t *testing.T) {
 			t.log(1, 0, 0, 0)
 			t.event(trace.Event{Kind: trace.RecordQueued, Node: 10, Values: []protocol.Value{0}})
 		}, func(t *tale) { t.event(trace.Event{Kind: trace.RecordAcked, Node: 10, Values: []protocol.Value{0}}) }},
+		SequencesFollow: {func(t *tale) {
+			for v := range protocol.Value(2) {
+				t.event(trace.Event{Kind: trace.RecordQueued, Node: 10, Values: []protocol.Value{v}})
+				t.event(trace.Event{Kind: trace.RecordSent, Node: 10, Values: []protocol.Value{v}, Producer: 7, Sequence: 2 * protocol.Sequence(v)})
+			}
+			t.log(1, 0, 0, 0)
+		}, func(t *tale) { t.log(1, 1, 0, 1) }},
 		ReadIsCommitted: {func(t *tale) { t.log(1, 0, 0, 0) }, func(t *tale) {
 			t.event(trace.Event{Kind: trace.RecordRead, Node: 11, Records: []protocol.Record{{}}})
 		}},
@@ -155,7 +162,7 @@ func TestEveryInvariantCanBeViolated(t *testing.T) {
 			t.Errorf("%s is not found: %+v", name, u.Violations)
 		}
 	}
-	if n := len(Invariants); n != 18 {
+	if n := len(Invariants); n != 19 {
 		t.Errorf("%d invariants; give the new one a tale", n)
 	}
 }

@@ -38,6 +38,7 @@ const (
 	AckedAllCommitted  = "acked-all-committed"
 	AckedKept          = "acked-kept"
 	ReadIsCommitted    = "read-is-committed"
+	SequencesFollow    = "sequences-follow"
 )
 
 // fenced is the first line with all four rules of KIP-320: reconcile in every new epoch,
@@ -64,6 +65,7 @@ var Invariants = []Invariant{
 	{Name: LeaderComplete, Statement: "whoever becomes leader in the epoch that ZooKeeper names has every committed record", Since: fenced},
 	{Name: AckedAllCommitted, Statement: "a record acknowledged with acks=all is committed", Since: fenced},
 	{Name: AckedKept, Statement: "at the end of a run the acting leader has every acknowledged record that was ever committed", Since: fenced},
+	{Name: SequencesFollow, Statement: "what a leader appends of a producer id has the sequence number after the one before it in its log, or 0 if it is the first"},
 	{Name: ReadIsCommitted, Statement: "a consumer gets committed records only", Since: fenced},
 }
 
