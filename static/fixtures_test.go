@@ -119,6 +119,13 @@ func scenarios() map[string]play {
 			{cluster.Isolate{Broker: 3}, 9000 * ms}, {cluster.Heal{}, 4000 * ms},
 		}},
 	}
+	// An idempotent producer whose answer is lost, and one that leaves a gap; a commit.
+	i := cluster.AddProducer{Name: "I", Acks: protocol.AcksAll, Partition: partition(0), Retries: 1, Timeout: 2000 * ms, Inflight: 5, Idempotent: true}
+	toI := func(values ...string) cluster.Command { return cluster.Send{Producer: "I", Values: values} }
+	m["idempotent"] = play{"2.4", append(slices.Clone(quiet),
+		act{i, 1000 * ms}, act{toI("a"), 1000 * ms}, act{toI("b"), 60 * ms}, act{cluster.Cut{Link: both("I", "1")}, 500 * ms}, act{cluster.Heal{}, 4000 * ms},
+		act{cluster.Commit{Reader: "R"}, 0}, act{cluster.Cut{Link: both("I", "1")}, 0}, act{toI("c"), 9000 * ms}, act{cluster.Heal{}, 0},
+		act{toI("d"), 2000 * ms}, act{toI("e"), 2000 * ms})}
 	for seed := range uint64(14) {
 		lines := protocol.Lines()
 		m[fmt.Sprintf("random%02d", seed)] = play{lines[seed%uint64(len(lines))], randomActs(seed)}

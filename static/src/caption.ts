@@ -112,6 +112,10 @@ const entries: Record<string, Entry> = {
   read_nothing: { tag: "client", rank: 0 },
   reader_moved: { tag: "client", rank: 5 },
   reader_refused: { tag: "client", rank: 5 },
+  producer_id_assigned: { tag: "client", rank: 4 },
+  producer_id_dropped: { tag: "client", rank: 6 },
+  duplicate_recognised: { tag: "replica", rank: 7 },
+  position_committed: { tag: "client", rank: 4 },
 };
 
 /** kinds lists the kinds of event that there are sentences for. */
@@ -140,6 +144,7 @@ export function caption(e: Event, c: Context, t: Text): string {
     node: who(e.node), peer: who(e.peer), id: e.node ?? "", peerId: e.peer ?? "",
     partition: e.partition ?? "", offset: e.offset ?? "", hw: e.hw ?? "", epoch: e.epoch ?? "",
     controllerEpoch: e.controllerEpoch ?? "", leader: e.leader ?? "", isr: brokers(e.isr), replicas: brokers(e.replicas),
+    producerId: e.producerId ?? "", sequence: e.sequence ?? "",
     path: e.path ?? "", text: e.text ?? "", error: e.error ?? "", version: e.version ?? "",
     acks: e.acks === -1 ? "all" : (e.acks ?? ""), values: valuesText(e.values, t), duration: durationText(e.at ?? 0),
   };
@@ -200,6 +205,13 @@ function keyOf(e: Event, c: Context, p: Params, t: Text, who: (name: string | un
     }
     case "produce_parked":
       return base;
+    case "producer_added":
+      return e.how === "idempotent" ? `${base}.idempotent` : base;
+    case "record_sent":
+      return (e.producerId ?? -1) >= 0 ? `${base}.sequence` : base;
+    case "duplicate_recognised":
+      p["range"] = offsetsText(e.offset ?? 0, e.values?.length ?? 0, t);
+      return base;
     case "record_acked": {
       const producer = c.state.producers.find((x) => x.node === e.node);
       p["range"] = offsetsText(e.offset ?? 0, e.values?.length ?? 0, t);
@@ -241,7 +253,7 @@ function sentKey(e: Body & Event, c: Context, p: Params, t: Text): string {
     case "epoch_answer":
       return p["epoch"] === "" ? "event.message_sent.epoch_answer.none" : "event.message_sent.epoch_answer";
     case "produce": case "produce_answer": case "zookeeper": case "zookeeper_answer":
-    case "zookeeper_watch": case "controlled_shutdown": case "update_metadata": case "metadata":
+    case "zookeeper_watch": case "controlled_shutdown": case "update_metadata": case "metadata": case "init_producer_id":
       if (e.what === "produce") p["acks"] = e.acks === -1 ? "all" : (e.acks ?? "");
       return `event.message_sent.${e.what}`;
   }

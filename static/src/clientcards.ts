@@ -48,7 +48,8 @@ export class ProducersCard {
   private row(row: Row, p: ProducerState): void {
     const { state, facts, t, layout } = this.scene;
     text(row.title, `${p.node} → ${p.partition}`);
-    text(row.acks, `acks=${p.acks === -1 ? "all" : p.acks}`);
+    text(row.acks, `acks=${p.acks === -1 ? "all" : p.acks}${p.idempotent ? ` ${t("producer.idempotent")}` : ""}`);
+    set(row.acks, "title", !p.idempotent ? undefined : p.producerId < 0 ? t("producer.id.none") : t("producer.id", { id: p.producerId }));
     set(row.root, "class", `client ${hueOf(p.partition, this.scene)}`);
     const lost = facts.partitions.get(p.partition)?.lost;
     // The newest records, and before them whatever still waits or is lost.
@@ -75,12 +76,13 @@ export class ProducersCard {
       layout.producers.w - gone.reduce((n, r) => n + (width(r) * 6.6 + 14) * layout.unit, 0), layout.unit, width);
     const shown = [...gone, ...rest];
     const more = all.length - shown.length;
-    const key = `${t("producers")}|${more}|${told}|` + shown.map((r) => `${r.value}:${r.fate}:${lost?.has(r.value)}`).join();
+    const key = `${t("producers")}|${more}|${told}|` + shown.map((r) => `${r.value}:${r.fate}:${lost?.has(r.value)}:${r.sequence}`).join();
     if (key === row.key) return;
     row.key = key;
     const chips = shown.map((r) => {
       const fate = isLost(r) ? "lost" : r.fate;
-      const hint = t(`fate.${fate}`, { value: r.value, error: r.error, offset: r.offset });
+      const numbers = r.producerId < 0 ? "" : ` (${t("fate.sequence", { id: r.producerId, sequence: r.sequence })})`;
+      const hint = t(`fate.${fate}`, { value: r.value, error: r.error, offset: r.offset }) + numbers;
       return el("span", { class: `rec ${fate}`, title: hint }, el("span", { class: "rec-mark", "aria-hidden": "true" }, FATE_MARKS[fate]!), short(r.value), el("span", { class: "unseen" }, ` ${hint}`));
     });
     row.chips.replaceChildren(...(all.length === 0 ? [el("span", { class: "client-empty" }, t("producer.none"))] : chips));
@@ -123,6 +125,7 @@ export class ConsumersCard {
     const { t, layout } = this.scene;
     text(row.title, `${r.node} ← ${r.partition}`);
     text(row.acks, r.position < 0 ? t("reader.unknown") : t("reader.position", { offset: r.position }));
+    text(row.note, r.committed < 0 ? "" : t("reader.committed", { offset: r.committed }));
     set(row.root, "class", `client ${hueOf(r.partition, this.scene)}`);
     const shown = fitting(r.read, layout.consumers.w, layout.unit, (x) => String(x.offset).length);
     const key = `${t("consumers")}|${r.read.length}|${shown.map((x) => `${x.offset}${x.value}`).join()}`;

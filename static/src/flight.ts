@@ -545,7 +545,7 @@ function lookOf(m: MessageState, s: Snapshot): Look {
       return { ...look, kind: "control", hue: 0, partition: "", words: "", strength: 0.9 };
     case "zookeeper_ping": case "zookeeper_pong":
       return { ...look, kind: "dot", hue: 0, partition: "", strength: 0.35 };
-    case "metadata": case "metadata_answer": case "offsets": case "offsets_answer":
+    case "metadata": case "metadata_answer": case "offsets": case "offsets_answer": case "init_producer_id": case "init_producer_id_answer":
       return { ...look, kind: "question", hue: 0, partition: "", strength: 0.75 };
     case "update_metadata":
       return { ...look, kind: "small", hue: 0, partition: "", strength: 0.55 };

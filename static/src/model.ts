@@ -125,10 +125,10 @@ export class Model {
         break;
       case "producer_added": case "producer_changed": case "stream_started": case "stream_stopped":
       case "record_queued": case "record_sent": case "record_acked": case "record_assumed": case "record_failed":
-      case "produce_refused":
+      case "produce_refused": case "producer_id_assigned": case "producer_id_dropped":
         this.applyProducer(e);
         break;
-      case "reader_added": case "record_read": case "reader_moved":
+      case "reader_added": case "record_read": case "reader_moved": case "position_committed":
         this.applyReader(e);
         break;
       case "leader_learned": {
@@ -344,7 +344,9 @@ export class Model {
     switch (e.kind) {
       case "producer_added":
         this.clients.push(e.node!);
-        s.producers.push({ node: e.node!, partition: e.partition!, acks: e.acks!, every: 0, leader: -1 });
+        s.producers.push({
+          node: e.node!, partition: e.partition!, acks: e.acks!, every: 0, leader: -1, idempotent: e.how === "idempotent", producerId: -1,
+        });
         return;
       case "producer_changed":
         if (p) p.acks = e.acks!;
@@ -355,11 +357,17 @@ export class Model {
       case "stream_stopped":
         if (p) p.every = 0;
         return;
+      case "producer_id_assigned":
+        if (p) p.producerId = e.producerId!;
+        return;
+      case "producer_id_dropped":
+        if (p) p.producerId = -1;
+        return;
       case "record_queued":
         for (const value of e.values!) {
           const r: RecordState = {
             value, producer: e.node!, partition: e.partition!, fate: "queued", error: "NONE", attempts: 0,
-            queuedAt: e.time, sentAt: 0, toldAt: 0, offset: -1,
+            queuedAt: e.time, sentAt: 0, toldAt: 0, offset: -1, producerId: -1, sequence: -1,
           };
           s.records.push(r);
           this.ledger.set(value, r);
@@ -372,6 +380,7 @@ export class Model {
       switch (e.kind) {
         case "record_sent":
           r.fate = "sent";
+          if (e.producerId! >= 0) [r.producerId, r.sequence] = [e.producerId!, e.sequence! + i];
           if (++r.attempts === 1) r.sentAt = e.time;
           break;
         case "record_acked":
@@ -399,7 +408,7 @@ export class Model {
     const s = this.state;
     if (e.kind === "reader_added") {
       this.clients.push(e.node!);
-      s.readers.push({ node: e.node!, partition: e.partition!, manual: e.how === "manual", position: e.offset!, leader: -1, read: [] });
+      s.readers.push({ node: e.node!, partition: e.partition!, manual: e.how === "manual", position: e.offset!, committed: -1, leader: -1, read: [] });
       return;
     }
     const r: ReaderState | undefined = s.readers.find((x) => x.node === e.node);
@@ -407,6 +416,8 @@ export class Model {
     if (e.kind === "record_read") {
       e.values!.forEach((value, i) => r.read.push({ offset: e.offset! + i, value }));
       r.position = e.offset! + e.values!.length;
+    } else if (e.kind === "position_committed") {
+      r.committed = e.offset!;
     } else {
       r.position = e.offset!;
     }

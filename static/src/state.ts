@@ -57,6 +57,8 @@ export interface Part {
   isr?: number[];
   values?: string[];
   epochs?: EpochRuns;
+  producerId?: number;
+  sequence?: number;
 }
 
 /** What can be seen of a message. */
@@ -79,7 +81,16 @@ export interface MessageState extends Body {
   held: boolean;
 }
 
-export interface ProducerState { node: string; partition: string; acks: number; every: Micros; leader: number }
+export interface ProducerState {
+  node: string;
+  partition: string;
+  acks: number;
+  every: Micros;
+  leader: number;
+  idempotent: boolean;
+  producerId: number;
+}
+
 export interface ReadRecord { offset: number; value: string }
 
 export interface ReaderState {
@@ -87,6 +98,7 @@ export interface ReaderState {
   partition: string;
   manual: boolean;
   position: number;
+  committed: number;
   leader: number;
   read: ReadRecord[];
 }
@@ -102,6 +114,8 @@ export interface RecordState {
   sentAt: Micros;
   toldAt: Micros;
   offset: number;
+  producerId: number;
+  sequence: number;
 }
 
 /** What can be dropped: the next answer, fetch or control request. */
@@ -163,6 +177,8 @@ export interface Event {
   error?: string;
   how?: string;
   acks?: number;
+  producerId?: number;
+  sequence?: number;
   what?: string;
   parts?: Part[];
 }

@@ -20,7 +20,7 @@ test("both catalogues have the same keys and the same placeholders", () => {
 test("what is Chinese is Chinese, but for the words that stay Latin", () => {
   const kept = new RegExp("\\b(" + [
     "broker", "leader", "follower", "ISR", "HW", "LEO", "acks", "all", "epoch", "znode", "ZooKeeper", "Kafka", "LeaderAndIsr", "StopReplica", "UpdateMetadata",
-    "ControlledShutdown", "OffsetsForLeaderEpoch", "ListOffsets", "JavaScript", "e", "ms",
+    "ControlledShutdown", "OffsetsForLeaderEpoch", "ListOffsets", "InitProducerId", "JavaScript", "e", "ms",
   ].join("|") + ")\\b", "gi");
   for (const [key, text] of Object.entries(ZH)) {
     const rest = text.replace(/\{\w+\}/g, "").replace(kept, "");
