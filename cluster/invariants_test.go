@@ -9,11 +9,40 @@ import (
 	"tidemark/cluster/trace"
 )
 
+// checkBatches requires the logs of a settled cluster to agree in what they know of
+// idempotent producers, and with what those know of themselves. It counts what it looked at.
+func checkBatches(t *testing.T, c *Cluster) int {
+	looked := 0
+	s := c.Snapshot()
+	for i := range s.Replicas {
+		r := &s.Replicas[i]
+		known := map[protocol.Offset]bool{}
+		for _, b := range c.machines[r.Broker].Batches(r.Partition) {
+			for at := max(b.Base, r.LogStart); at < b.End(); at++ {
+				x := s.Record(r.Records[at-r.LogStart].Value)
+				known[at] = true
+				if seq := b.First + protocol.Sequence(at-b.Base); x.ProducerID != b.Producer || x.Sequence != seq {
+					t.Errorf("broker %d has sequence %d of producer id %d at %d of partition %d, its producer knows it as %d of %d",
+						r.Broker, seq, b.Producer, at, r.Partition, x.Sequence, x.ProducerID)
+				}
+			}
+		}
+		for k, record := range r.Records {
+			at := r.LogStart + protocol.Offset(k)
+			if x := s.Record(record.Value); x.ProducerID != protocol.NoProducerID && !known[at] {
+				t.Errorf("broker %d does not know the sequence number at %d of partition %d", r.Broker, at, r.Partition)
+			}
+		}
+		looked += len(known)
+	}
+	return looked
+}
+
 // TestInvariants runs random faults, then heals everything and requires the cluster to
 // come to rest: a safety phase and a liveness phase. A failure prints a file that
 // reproduces it with tidemark run.
 func TestInvariants(t *testing.T) {
-	committed, recognised := 0, 0
+	committed, recognised, numbered := 0, 0, 0
 	seeds(t, func(t *testing.T, line protocol.Line, seed uint64) {
 		checker := check.New(nil)
 		// A follower ahead of its leader halts in the old lines, and again after each start:
@@ -75,11 +104,14 @@ func TestInvariants(t *testing.T) {
 			}
 		}
 		committed += acked
+		if numbered += checkBatches(t, c); t.Failed() {
+			t.Log(c.Recording().Lab(c.Now()))
+		}
 		for _, v := range checker.Unexcused() {
 			t.Errorf("%s at event %d (%s): %s\n%s", v.Invariant, v.Event, v.Time, v.Text, c.Recording().Lab(c.Now()))
 		}
 	})
-	if committed == 0 || recognised == 0 {
-		t.Errorf("%d records were acknowledged and %d duplicates recognised: the runs reached nothing", committed, recognised)
+	if committed == 0 || recognised == 0 || numbered == 0 {
+		t.Errorf("%d records were acknowledged, %d duplicates recognised, %d records numbered: the runs reached nothing", committed, recognised, numbered)
 	}
 }

@@ -154,6 +154,14 @@ func (m *Machine) Asked(leader protocol.Broker) sim.Seq {
 // Registered reports whether the broker's znode is there, as far as it knows.
 func (m *Machine) Registered() bool { return m.broker != nil && m.broker.registered }
 
+// Batches are the headers of the idempotent producers' batches in the log of a partition.
+func (m *Machine) Batches(p protocol.Partition) []protocol.Batch {
+	if l := m.disk.Log(p); l != nil {
+		return l.Batches
+	}
+	return nil
+}
+
 // IsController reports whether the broker believes it is the controller.
 func (m *Machine) IsController() bool { return m.broker != nil && m.broker.controller.Active() }
 

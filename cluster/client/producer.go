@@ -174,7 +174,7 @@ func (p *Producer) pump(now sim.Time, out *sim.Outbox) {
 			p.refresh(p.config, p.owing(), out)
 			break
 		}
-		if !p.ready(p.leader, out) {
+		if !p.ready(now, p.leader, out) {
 			break
 		}
 		b := p.queue[0]
@@ -182,6 +182,9 @@ func (p *Producer) pump(now sim.Time, out *sim.Outbox) {
 		p.send(now, b, out)
 	}
 	at := sim.Never
+	if p.probe != 0 {
+		at = p.connections.giveUp
+	}
 	for i := range p.queue {
 		at = min(at, p.queue[i].deadline)
 	}
@@ -275,6 +278,9 @@ func (p *Producer) giveUp(now sim.Time, out *sim.Outbox, which func(*sentBatch) 
 // without an answer takes what else is under way to the same broker with it: the
 // connection is closed. Kafka: NetworkClient.handleTimedOutRequests.
 func (p *Producer) expire(now sim.Time, out *sim.Outbox) {
+	if p.timedOut(now) {
+		p.forget(p.config, p.owing(), out)
+	}
 	var silent protocol.Brokers
 	for i := range p.sent {
 		if p.sent[i].deadline <= now {
