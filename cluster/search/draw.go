@@ -15,6 +15,7 @@ type Options struct {
 	Line     protocol.Line // empty: protocol.DefaultLine
 	Rules    []cluster.RuleOverride
 	Settings []cluster.Set // of the whole cluster; they replace what a run would draw
+	NoPower  bool          // no power cuts
 }
 
 // Check says what is wrong with the options.
@@ -61,7 +62,7 @@ func newDrawing(o Options, seed uint64) *drawing {
 	d := &drawing{random: newRandom(seed, 1)}
 	d.Config.Line, d.Config.Rules, d.Config.Seed = o.Line, o.Rules, seed
 	d.cluster(o)
-	d.swarm()
+	d.swarm(o)
 	d.Faults = d.between(8*sim.Second, 40*sim.Second)
 	effective, _ := d.rules()
 	d.Rolling = !effective.BounceDetection
@@ -125,9 +126,9 @@ func (d *drawing) producer(name string, p int, acks int8) {
 }
 
 // swarm picks the kinds of unit that a run has, and their weights.
-func (d *drawing) swarm() {
+func (d *drawing) swarm(o Options) {
 	d.bounce = d.oneIn(2)
-	power := d.oneIn(4)
+	power := d.oneIn(4) && !o.NoPower
 	for k := range kindEnd {
 		switch {
 		case k == Burst || k == Arrive || k == Power && !power:
