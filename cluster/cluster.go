@@ -208,6 +208,7 @@ func (c *Cluster) Do(cmd Command) (sim.Seq, error) {
 	c.commands = append(c.commands, TimedCommand{At: c.Now(), Steps: c.Steps(), Midway: ok && next <= c.Now(), Command: cmd})
 	seq := c.recorder.Outside(c.Now(), trace.Event{Kind: trace.StatementExecuted, Text: cmd.String()})
 	cmd.apply(c)
+	c.commands[len(c.commands)-1].after = c.Steps()
 	return seq, nil
 }
 

@@ -24,6 +24,7 @@ type TimedCommand struct {
 	Steps   uint64
 	Midway  bool
 	Command Command
+	after   uint64 // steps that had been taken with it: telling a node something is one
 }
 
 // Recording is the run so far.
@@ -85,9 +86,9 @@ func (r Recording) Lab(until sim.Time) string {
 			break
 		}
 		if i == 0 {
-			last = TimedCommand{Steps: r.began}
+			last = TimedCommand{after: r.began}
 		}
-		if p := Passage(x.At-last.At, x.Steps-last.Steps, x.Midway); p != "" {
+		if p := Passage(x.At-last.At, x.Steps-last.after, x.Midway); p != "" {
 			fmt.Fprintln(&b, p)
 		}
 		fmt.Fprintln(&b, x.Command)

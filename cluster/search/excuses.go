@@ -12,20 +12,26 @@ import (
 // excuses follows a run for what makes Kafka itself break a promise and what the checker,
 // which judges by the fate of records, does not look for.
 type excuses struct {
-	paths   []string  // of the partitions' states, by partition
-	leaders []leading // replicas that lead, as they believe
-	written [][]isrOf // by partition: the ISR in ZooKeeper, the latest of each leader epoch
-	unsafe  uint64    // a bit by partition: see unknownMember
-	halts   int       // brokers that halted because they were ahead of their leader
-	power   uint64    // a bit by partition: a log of it lost something with the power
-	asks    int       // requests for the end of an epoch since the healing
+	paths    []string  // of the partitions' states, by partition
+	replicas []replica // that were seen
+	written  [][]isrOf // by partition: the ISR in ZooKeeper, the latest of each leader epoch
+	unsafe   uint64    // a bit by partition: see unknownMember
+	diverged uint64    // a bit by partition: a follower went on from another record than its leader's
+	halts    int       // brokers that halted because they were ahead of their leader
+	power    uint64    // a bit by partition: a log of it lost something with the power
+	asks     int       // requests for the end of an epoch since the healing
 }
 
-type leading struct {
+// replica is a log and what its broker believes to be in the partition.
+type replica struct {
 	node      sim.NodeID
 	partition protocol.Partition
-	epoch     protocol.Epoch
-	isr       protocol.Brokers
+	role      trace.Role
+	leader    protocol.Broker  // of a follower
+	epoch     protocol.Epoch   // of a leader
+	isr       protocol.Brokers // of a leader
+	start     protocol.Offset
+	records   []protocol.Record
 }
 
 type isrOf struct {
@@ -50,9 +56,11 @@ func (x *excuses) observe(e *trace.Event) {
 		if e.How == trace.Halted {
 			x.halts++
 		}
-		x.leaders = slices.DeleteFunc(x.leaders, func(l leading) bool { return l.node == e.Node })
-	case trace.LogTailLost:
-		x.power |= 1 << e.Partition
+		for i := range x.replicas {
+			if r := &x.replicas[i]; r.node == e.Node {
+				r.role = trace.RoleNone
+			}
+		}
 	case trace.MessageSent:
 		if _, ok := e.Body.(*protocol.EpochRequest); ok {
 			x.asks++
@@ -63,33 +71,66 @@ func (x *excuses) observe(e *trace.Event) {
 				x.written[p] = append(slices.DeleteFunc(x.written[p], func(w isrOf) bool { return w.epoch == s.LeaderEpoch }), isrOf{s.LeaderEpoch, s.ISR})
 			}
 		}
-	case trace.BecameLeader, trace.BecameFollower, trace.ReplicaStopped:
-		x.leaders = slices.DeleteFunc(x.leaders, func(l leading) bool { return l.node == e.Node && l.partition == e.Partition })
-		if e.Kind == trace.BecameLeader {
-			x.leaders = append(x.leaders, leading{e.Node, e.Partition, e.Epoch, e.ISR})
-		}
+	case trace.BecameLeader:
+		r := x.replica(e)
+		r.role, r.epoch, r.isr = trace.RoleLeader, e.Epoch, e.ISR
+	case trace.BecameFollower:
+		r := x.replica(e)
+		r.role, r.leader = trace.RoleFollower, e.Leader
+	case trace.ReplicaStopped:
+		x.replica(e).role = trace.RoleNone
 	case trace.ISRShrunk, trace.ISRExpanded:
-		if l := x.leader(e); l != nil {
-			l.isr = e.ISR
-		}
+		x.replica(e).isr = e.ISR
 	case trace.HighWatermarkAdvanced:
-		if l := x.leader(e); l != nil && x.unknownMember(l) {
+		if r := x.replica(e); r.role == trace.RoleLeader && x.unknownMember(r) {
 			x.unsafe |= 1 << e.Partition
 		}
+	case trace.LogAppended:
+		if r := *x.replica(e); r.role == trace.RoleFollower && x.goesOnFromAnother(&r) {
+			x.diverged |= 1 << e.Partition
+		}
+		r := x.replica(e)
+		r.records = append(r.records, e.Records...)
+	case trace.LogTruncated:
+		x.replica(e).cut(e.Offset)
+	case trace.LogTailLost:
+		x.replica(e).cut(e.Offset)
+		x.power |= 1 << e.Partition
+	case trace.LogRestarted, trace.LogWiped:
+		r := x.replica(e)
+		r.start, r.records = e.Offset, nil
 	}
 }
 
-func (x *excuses) leader(e *trace.Event) *leading {
-	i := slices.IndexFunc(x.leaders, func(l leading) bool { return l.node == e.Node && l.partition == e.Partition })
+func (x *excuses) replica(e *trace.Event) *replica {
+	i := slices.IndexFunc(x.replicas, func(r replica) bool { return r.node == e.Node && r.partition == e.Partition })
 	if i < 0 {
-		return nil
+		i = len(x.replicas)
+		x.replicas = append(x.replicas, replica{node: e.Node, partition: e.Partition})
 	}
-	return &x.leaders[i]
+	return &x.replicas[i]
+}
+
+func (r *replica) cut(to protocol.Offset) {
+	n := max(to-r.start, 0)
+	r.records = r.records[:n:n]
+}
+
+// goesOnFromAnother reports whether a follower's last record is not the one that its
+// leader has at that offset.
+func (x *excuses) goesOnFromAnother(r *replica) bool {
+	last := len(r.records) - 1
+	if last < 0 {
+		return false
+	}
+	leader := x.replica(&trace.Event{Node: sim.NodeID(r.leader), Partition: r.partition})
+	at := r.start + protocol.Offset(last) - leader.start
+	return at >= 0 && int(at) < len(leader.records) && leader.records[at] != r.records[last]
 }
 
 // unknownMember reports whether ZooKeeper's ISR in a leader's epoch has a member that the
 // leader does not know of. Whoever is elected from that ISR may lack what it commits.
-func (x *excuses) unknownMember(l *leading) bool {
+func (x *excuses) unknownMember(l *replica) bool {
 	for _, w := range x.written[l.partition] {
 		if w.epoch == l.epoch {
 			return w.isr&^l.isr != 0
@@ -99,9 +140,13 @@ func (x *excuses) unknownMember(l *leading) bool {
 }
 
 // ofRecords is why a promise about records may be broken in a partition.
-func (x *excuses) ofRecords(p protocol.Partition) string {
-	if p >= 0 && x.unsafe>>p&1 != 0 {
+func (x *excuses) ofRecords(p protocol.Partition, effective, planned protocol.Rules) string {
+	switch {
+	case p < 0:
+	case x.unsafe>>p&1 != 0:
 		return excuseUnknownMember
+	case x.diverged>>p&1 != 0:
+		return truncationExcuse(effective, planned)
 	}
 	return ""
 }
@@ -119,19 +164,30 @@ func (x *excuses) ofRest(planned protocol.Rules) string {
 	return ""
 }
 
-// ofLogs is why logs may differ: in the older lines, by the way in which they cut logs. A
-// rule that was overridden is no excuse.
+// ofLogs is why logs may differ.
 func (x *excuses) ofLogs(p protocol.Partition, effective, planned protocol.Rules) string {
-	switch {
-	case effective.Truncation != planned.Truncation || effective.FetchFencing != planned.FetchFencing:
-	case effective.Truncation == protocol.TruncateToHighWatermark:
-		return excuseHighWatermark
-	case effective.Truncation == protocol.TruncateOneRound:
-		return excuseOneRound
-	case effective.Truncation == protocol.TruncateIterative:
-		return excuseUnfenced
-	case x.power>>p&1 != 0:
+	if why := truncationExcuse(effective, planned); why != "" {
+		return why
+	}
+	if x.power>>p&1 != 0 {
 		return excusePower
 	}
-	return x.ofRecords(p)
+	return x.ofRecords(p, effective, planned)
+}
+
+// truncationExcuse is the flaw of the way in which an older line cuts logs. A rule that
+// was overridden is no excuse.
+func truncationExcuse(effective, planned protocol.Rules) string {
+	if effective.Truncation != planned.Truncation || effective.FetchFencing != planned.FetchFencing {
+		return ""
+	}
+	switch effective.Truncation {
+	case protocol.TruncateToHighWatermark:
+		return excuseHighWatermark
+	case protocol.TruncateOneRound:
+		return excuseOneRound
+	case protocol.TruncateIterative:
+		return excuseUnfenced
+	}
+	return ""
 }
