@@ -567,6 +567,51 @@ func (x Release) apply(c *Cluster) {
 	})
 }
 
+// Deliverable lists the messages that may arrive next on held links, as commands.
+func (c *Cluster) Deliverable() []Deliver {
+	var l []Deliver
+	c.sched.Heads(func(m *sim.Message) {
+		if c.sched.IsHeld(m.From, m.To) {
+			l = append(l, Deliver{messageKind(m), Link{From: c.names.Node(m.From), To: c.names.Node(m.To)}})
+		}
+	})
+	return l
+}
+
+func messageKind(m *sim.Message) protocol.MessageKind {
+	var d protocol.Description
+	if body, ok := m.Body.(protocol.Body); ok {
+		body.Describe(&d)
+	}
+	return d.Kind
+}
+
+// next is the message that a delivery is about; 0 when there is none.
+func (x Deliver) next(c *Cluster) sim.Seq {
+	from, _ := c.Node(x.Link.From)
+	to, _ := c.Node(x.Link.To)
+	id := sim.Seq(0)
+	c.sched.Heads(func(m *sim.Message) {
+		if id == 0 && m.From == from && m.To == to && messageKind(m) == x.Message {
+			id = m.ID
+		}
+	})
+	return id
+}
+
+func (x Deliver) check(c *Cluster) error {
+	switch err := c.checkLink(x.Link); {
+	case err != nil:
+		return err
+	case x.Link.Both:
+		return fmt.Errorf("cluster: a message travels one way: write %s -> %s", x.Link.From, x.Link.To)
+	case x.next(c) == 0:
+		return fmt.Errorf("cluster: no %s can arrive next from %s at %s", x.Message, x.Link.From, x.Link.To)
+	}
+	return nil
+}
+func (x Deliver) apply(c *Cluster) { c.sched.Arrive(x.next(c)) }
+
 // allStatuses is for what can be done to a broker whatever it does.
 var allStatuses = []sim.Status{sim.Up, sim.Down, sim.Off, sim.Frozen}
 

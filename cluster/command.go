@@ -159,6 +159,14 @@ type SlowDisk struct {
 	By     sim.Time
 }
 
+// Deliver lets the next message of a kind arrive now, early or although its link is held:
+// deliver next fetch 2 -> 1. Messages on one connection keep their order, so it has to be
+// the first one there.
+type Deliver struct {
+	Message protocol.MessageKind
+	Link    Link // one way
+}
+
 // HoldFetches makes followers send no further fetch, ReleaseFetches ends that.
 type HoldFetches struct{ Brokers []protocol.Broker }
 
@@ -328,6 +336,7 @@ func (x SlowDisk) String() string {
 
 func (x Hold) String() string           { return "hold " + x.Link.String() }
 func (x Release) String() string        { return "release " + x.Link.String() }
+func (x Deliver) String() string        { return "deliver next " + x.Message.String() + " " + x.Link.String() }
 func (x HoldFetches) String() string    { return "hold fetches of" + ids(x.Brokers) }
 func (x ReleaseFetches) String() string { return "release fetches of" + ids(x.Brokers) }
 func (x HoldControl) String() string    { return "hold control to" + ids(x.Brokers) }

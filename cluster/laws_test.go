@@ -37,7 +37,8 @@ func randomCommand(r *rand.Rand) Command {
 	b := []protocol.Broker{protocol.Broker(1 + r.IntN(4))}
 	nodes := []string{"1", "2", "3", "4", "zookeeper", "P", "R", "I"}
 	link := Link{From: nodes[r.IntN(len(nodes))], To: nodes[r.IntN(len(nodes))], Both: r.IntN(2) == 0}
-	switch r.IntN(29) {
+	kinds := protocol.MessageKinds()
+	switch r.IntN(30) {
 	case 0, 1:
 		return StopBrokers{b}
 	case 2, 3, 4:
@@ -68,6 +69,9 @@ func randomCommand(r *rand.Rand) Command {
 		return ReleaseFetches{b}
 	case 19:
 		return Checkpoint{b}
+	case 28:
+		link.Both = false
+		return Deliver{kinds[r.IntN(len(kinds))], link}
 	case 20:
 		return ElectPreferred{protocol.TopicPartition{Topic: "topic1", Index: r.IntN(2)}}
 	case 21:

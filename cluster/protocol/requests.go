@@ -73,6 +73,15 @@ var messageKinds = [...]string{"", "produce", "produce_answer", "fetch", "fetch_
 	"controlled_shutdown", "controlled_shutdown_answer", "init_producer_id", "init_producer_id_answer",
 	"zookeeper", "zookeeper_answer", "zookeeper_ping", "zookeeper_pong", "zookeeper_watch"}
 
+// MessageKinds lists every kind.
+func MessageKinds() []MessageKind {
+	l := make([]MessageKind, 0, len(messageKinds)-1)
+	for k := KindProduce; int(k) < len(messageKinds); k++ {
+		l = append(l, k)
+	}
+	return l
+}
+
 func (k MessageKind) String() string { return messageKinds[k] }
 
 // Purposes of connections.

@@ -36,6 +36,7 @@ func makeHoles() map[string]*hole {
 		"client":           {"a producer's or a reader's name", readName("client"), writeText},                                                                         // string
 		"name":             {"a name: a letter, then letters, digits and _", readNewName, writeText},                                                                   // string
 		"link":             {"two nodes with - (both ways) or -> (one way) between", readLink, writeLink},                                                              // cluster.Link
+		"message":          {"a kind of message, such as fetch or leader_and_isr", readMessage, writeString},                                                           // protocol.MessageKind
 		"value":            {"a record's value in double quotes", readValue, writeQuoted},                                                                              // string
 		"values":           {"one or more record values", readValues, writeValues},                                                                                     // []string
 		"number":           {"a whole number", readNumber(1 << 40), writeInt},                                                                                          // int
@@ -276,6 +277,18 @@ func readNode(p *parser) (string, bool) {
 }
 
 func writeLink(v any) string { return v.(cluster.Link).String() }
+
+func readMessage(p *parser) (any, bool) {
+	t := p.peek()
+	var names []string
+	for _, k := range protocol.MessageKinds() {
+		if names = append(names, k.String()); t.kind == word && t.text == k.String() {
+			p.take()
+			return k, true
+		}
+	}
+	return nil, p.fail("a kind of message", names...)
+}
 
 func readValue(p *parser) (any, bool) {
 	t := p.peek()

@@ -77,6 +77,8 @@ var language = []string{
 	`drop next zookeeper answer to 1`,
 	`hold 1 -> 3`,
 	`release 1 -> 3`,
+	`deliver next fetch 2 -> 1`,
+	`deliver next leader_and_isr 1 -> 3`,
 	`hold fetches of 2 3`,
 	`release fetches of 2 3`,
 	`hold control to 3`,

@@ -160,6 +160,9 @@ func makeStatements() []form {
 		command("drop next zookeeper answer to <broker>", "that one answer is lost, but for answers to pings", func(a []any) cluster.Command {
 			return cluster.DropNext{Class: protocol.DropAnswer, Link: cluster.Link{From: "zookeeper", To: writeBroker(a[0])}}
 		}),
+		command("deliver next <message> <link>", "that one message arrives now, though its link is held or it would take longer; it must be the first one under way on its connection", func(a []any) cluster.Command {
+			return cluster.Deliver{Message: a[0].(protocol.MessageKind), Link: a[1].(cluster.Link)}
+		}),
 		onBrokers("expire session of <brokers>", "ZooKeeper ends the session; the process lives", func(b []protocol.Broker) cluster.Command { return cluster.ExpireSession{Brokers: b} }),
 		onBrokers("flush broker <brokers>", "write the logs to disk", func(b []protocol.Broker) cluster.Command { return cluster.Flush{Brokers: b} }),
 		onBrokers("checkpoint broker <brokers>", "write the file of HWs", func(b []protocol.Broker) cluster.Command { return cluster.Checkpoint{Brokers: b} }),

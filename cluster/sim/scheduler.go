@@ -146,22 +146,9 @@ func (s *Scheduler) take(p *pending) bool {
 			s.held = append(s.held, *m)
 			return false
 		}
-		switch {
-		case n.status == Frozen:
-			n.backlog = append(n.backlog, *p)
-			return false
-		case n.status == Down:
-			s.observer.Lost(s.now, m, LostToCrash)
-			s.refuse(m)
-			return false
-		case n.status == Off:
-			s.observer.Lost(s.now, m, LostToCrash)
-			return false
-		case m.ToIncarnation != 0 && m.ToIncarnation != n.incarnation:
-			s.observer.Lost(s.now, m, LostToOldLife)
+		if !s.arrive(p) {
 			return false
 		}
-		s.in = Input{Kind: Deliver, Message: *m}
 	case Disconnected:
 		m := &p.message // only the envelope is used
 		if n.status == Frozen {
@@ -196,6 +183,75 @@ func (s *Scheduler) take(p *pending) bool {
 	}
 	s.run(p.node)
 	return true
+}
+
+// arrive prepares the arrival of a message; false means that nobody gets it now.
+func (s *Scheduler) arrive(p *pending) bool {
+	n, m := s.nodes[p.node], &p.message
+	switch {
+	case n.status == Frozen:
+		n.backlog = append(n.backlog, *p)
+		return false
+	case n.status == Down:
+		s.observer.Lost(s.now, m, LostToCrash)
+		s.refuse(m)
+		return false
+	case n.status == Off:
+		s.observer.Lost(s.now, m, LostToCrash)
+		return false
+	case m.ToIncarnation != 0 && m.ToIncarnation != n.incarnation:
+		s.observer.Lost(s.now, m, LostToOldLife)
+		return false
+	}
+	s.in = Input{Kind: Deliver, Message: *m}
+	return true
+}
+
+// Heads calls f for every message that has left its sender and is the first one under way
+// on its connection in its direction: those that may arrive next, if a network may take any
+// time. The messages must not be kept or changed.
+func (s *Scheduler) Heads(f func(m *Message)) {
+	var first []*Message
+	consider := func(m *Message) {
+		for i, x := range first {
+			if x.Conn == m.Conn && x.Answer == m.Answer {
+				if m.ID < x.ID {
+					first[i] = m
+				}
+				return
+			}
+		}
+		first = append(first, m)
+	}
+	for i := range s.held {
+		consider(&s.held[i])
+	}
+	for _, it := range s.queue.heap {
+		if p := &s.queue.slots[it.slot]; p.kind == Deliver {
+			consider(&p.message)
+		}
+	}
+	slices.SortFunc(first, func(a, b *Message) int { return cmp.Compare(a.ID, b.ID) })
+	for _, m := range first {
+		if m.SentAt <= s.now {
+			f(m)
+		}
+	}
+}
+
+// Arrive lets a message arrive now, as a step of its own. It must be one of [Scheduler.Heads].
+func (s *Scheduler) Arrive(id Seq) {
+	p := pending{kind: Deliver}
+	take := func(m *Message) { p.node, p.message = m.To, *m }
+	if i := slices.IndexFunc(s.held, func(m Message) bool { return m.ID == id }); i >= 0 {
+		take(&s.held[i])
+		s.held = slices.Delete(s.held, i, i+1)
+	} else {
+		s.queue.removeIf(func(q *pending) bool { return q.kind == Deliver && q.message.ID == id }, func(q *pending) { take(&q.message) })
+	}
+	if s.arrive(&p) {
+		s.run(p.node)
+	}
 }
 
 // run gives the prepared input to a node.
