@@ -263,7 +263,7 @@ func (c *Controller) readPreferred(ctx coord.Context, t *task) (bool, []task) {
 	e := task{kind: elect, strategy: byPreference}
 	if c.answers[0].Err == coord.OK {
 		for _, tp := range coord.DecodePartitions(c.answers[0].Data) {
-			if p := c.config.Catalog.Find(tp); p != protocol.NoPartition && c.info(p).phase == online {
+			if p := c.config.Catalog.Find(tp); p != protocol.NoPartition && c.info(p).phase == online && c.info(p).state.Leader != c.info(p).replicas.At(0) {
 				e.partitions = append(e.partitions, p)
 			}
 		}

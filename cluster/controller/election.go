@@ -42,8 +42,11 @@ func (c *Controller) choose(s strategy, p protocol.Partition, state coord.State)
 			}
 		}
 	case byPreference:
+		// Whoever asks has looked that another leads. When the state read now names the
+		// preferred replica, this very write was done and its answer lost: the brokers have
+		// not been told.
 		how = trace.Preferred
-		if first := x.replicas.At(0); state.Leader != first && c.electable().Has(first) && state.ISR.Has(first) {
+		if first := x.replicas.At(0); c.electable().Has(first) && state.ISR.Has(first) {
 			next.Leader = first
 		}
 	case byShutdown:
