@@ -17,6 +17,7 @@ type excuses struct {
 	written  [][]isrOf // by partition: the ISR in ZooKeeper, the latest of each leader epoch
 	unsafe   uint64    // a bit by partition: see unknownMember
 	diverged uint64    // a bit by partition: a follower went on from another record than its leader's
+	earlier  uint64    // a bit by partition: a role of an earlier leader epoch was taken up again
 	halts    int       // brokers that halted because they were ahead of their leader
 	power    uint64    // a bit by partition: a log of it lost something with the power
 	asks     int       // requests for the end of an epoch since the healing
@@ -28,7 +29,8 @@ type replica struct {
 	partition protocol.Partition
 	role      trace.Role
 	leader    protocol.Broker  // of a follower
-	epoch     protocol.Epoch   // of a leader
+	epoch     protocol.Epoch   // in which it leads or follows
+	highest   protocol.Epoch   // in any of its broker's lives
 	isr       protocol.Brokers // of a leader
 	start     protocol.Offset
 	records   []protocol.Record
@@ -44,6 +46,7 @@ const (
 	excuseHalt          = "a broker that is ahead of its leader halts (until KAFKA-7414)"
 	excuseUnknownMember = "a leader committed without an ISR member: it never learned that its ISR write was done (until KIP-497)"
 	excuseEmptyEpoch    = "a follower asks for the end of an epoch without records for ever (KAFKA-10706)"
+	excuseEarlierLife   = "a restarted broker took up a role meant for its earlier life (until KIP-380)"
 	excuseHighWatermark = "truncation to the high watermark (KIP-101)"
 	excuseOneRound      = "truncation by one question for the end of an epoch (KIP-279)"
 	excuseUnfenced      = "fetches without a leader epoch (KIP-320)"
@@ -73,10 +76,12 @@ func (x *excuses) observe(e *trace.Event) {
 		}
 	case trace.BecameLeader:
 		r := x.replica(e)
-		r.role, r.epoch, r.isr = trace.RoleLeader, e.Epoch, e.ISR
+		r.role, r.isr = trace.RoleLeader, e.ISR
+		x.inEpoch(r, e.Epoch)
 	case trace.BecameFollower:
 		r := x.replica(e)
 		r.role, r.leader = trace.RoleFollower, e.Leader
+		x.inEpoch(r, e.Epoch)
 	case trace.ReplicaStopped:
 		x.replica(e).role = trace.RoleNone
 	case trace.ISRShrunk, trace.ISRExpanded:
@@ -100,6 +105,15 @@ func (x *excuses) observe(e *trace.Event) {
 		r := x.replica(e)
 		r.start, r.records = e.Offset, nil
 	}
+}
+
+// inEpoch notes the leader epoch of a role. A restarted broker knows none, and takes up
+// whatever it is told first.
+func (x *excuses) inEpoch(r *replica, epoch protocol.Epoch) {
+	if r.epoch = epoch; epoch < r.highest {
+		x.earlier |= 1 << r.partition
+	}
+	r.highest = max(r.highest, epoch)
 }
 
 func (x *excuses) replica(e *trace.Event) *replica {
@@ -145,6 +159,8 @@ func (x *excuses) ofRecords(p protocol.Partition, effective, planned protocol.Ru
 	case p < 0:
 	case x.unsafe>>p&1 != 0:
 		return excuseUnknownMember
+	case x.earlier>>p&1 != 0 && !planned.BounceDetection:
+		return excuseEarlierLife
 	case x.diverged>>p&1 != 0:
 		return truncationExcuse(effective, planned)
 	}

@@ -213,7 +213,11 @@ func (o *fuzzOptions) search(stderr io.Writer, began time.Time) *tally {
 
 // one makes the run of a seed. A panic of the core is a failure, too.
 func (o *fuzzOptions) one(runner *search.Runner, seed uint64) (search.Schedule, search.Outcome) {
-	s := search.Draw(o.Options, seed)
+	draw := search.Draw
+	if o.walk {
+		draw = search.Walk
+	}
+	s := draw(o.Options, seed)
 	return s, safely(runner, s)
 }
 
