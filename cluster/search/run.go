@@ -77,7 +77,7 @@ type Runner struct {
 	// LookFor is an invariant whose violations are looked for, Kafka's own as well; those
 	// of others are not bugs then.
 	LookFor string
-	latest    *execution
+	latest  *execution
 }
 
 // AfterPanic is what became of the latest run, when the core panicked in it.
