@@ -24,6 +24,8 @@ type Case struct {
 	Shows string
 	// Runs are its files, in the order in which they are best read.
 	Runs []Run
+	// EveryLine: its runs end the same in every release line, not only in those of their names.
+	EveryLine bool
 	// Only is why there is no run in which it happens, or none in which it does not.
 	Only string
 	// Missing is why it is not reproduced, or what of it is not; empty: it is, whole.

@@ -42,6 +42,29 @@ func TestEveryExpectationHolds(t *testing.T) {
 	}
 }
 
+// TestInEveryLine runs what is said to end the same in every release line in each of them.
+func TestInEveryLine(t *testing.T) {
+	for _, c := range All {
+		for _, r := range c.Runs {
+			for _, line := range protocol.Lines() {
+				if !c.EveryLine || line == r.Line() {
+					continue
+				}
+				t.Run(r.File+" as "+string(line), func(t *testing.T) {
+					t.Parallel()
+					s, err := script.ParseAs(r.File+".lab", r.Source(), line)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, err := s.Run(io.Discard); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}
+	}
+}
+
 // TestFoldIsSnapshot is the law of package trace on every file, after every statement: the
 // fold of the events is the snapshot taken from the nodes.
 func TestFoldIsSnapshot(t *testing.T) {

@@ -56,5 +56,8 @@ func (c Case) links(h How) string {
 			l = append(l, fmt.Sprintf("[%s](%s.lab)", strings.Replace(name, string(r.Line())+".", string(r.Line())+" ", 1), r.File))
 		}
 	}
+	if len(l) > 0 && c.EveryLine {
+		l = append(l, "every line")
+	}
 	return strings.Join(l, ", ")
 }
