@@ -42,6 +42,9 @@ func TestEveryExpectationHolds(t *testing.T) {
 	}
 }
 
+// changesRule reports whether a run overrides a rule of its line.
+func changesRule(r Run) bool { return strings.Contains(r.Source(), "\nrule ") }
+
 // TestInEveryLine runs what is said to end the same in every release line in each of them.
 func TestInEveryLine(t *testing.T) {
 	for _, c := range All {
@@ -58,6 +61,30 @@ func TestInEveryLine(t *testing.T) {
 					}
 					if _, err := s.Run(io.Discard); err != nil {
 						t.Error(err)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestTheLineDecides: run as the other side's line, a file's expectations do not all hold. So
+// each side asserts what tells it from the other.
+func TestTheLineDecides(t *testing.T) {
+	for _, c := range All {
+		for _, a := range c.Runs {
+			for _, b := range c.Runs {
+				if a.How == b.How || a.Line() == b.Line() || c.EveryLine || changesRule(a) != changesRule(b) {
+					continue
+				}
+				t.Run(a.File+" as "+string(b.Line()), func(t *testing.T) {
+					t.Parallel()
+					s, err := script.ParseAs(a.File+".lab", a.Source(), b.Line())
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, err := s.Run(io.Discard); script.StatusOf(err) != script.Failed {
+						t.Errorf("every expectation holds, or it cannot be executed: %v", err)
 					}
 				})
 			}
@@ -105,7 +132,7 @@ func TestFoldIsSnapshot(t *testing.T) {
 func TestTheCheckerKnowsThem(t *testing.T) {
 	for _, c := range All {
 		for _, r := range c.Runs {
-			if strings.Contains(r.Source(), "\nrule ") {
+			if changesRule(r) {
 				continue
 			}
 			t.Run(r.File, func(t *testing.T) {
