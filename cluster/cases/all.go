@@ -130,8 +130,8 @@ var All = []Case{
 		ID: "not-enough-replicas-after-append", Title: "Refused, and in the log",
 		Source:    "ProducerFailureHandlingTest.testNotEnoughReplicasAfterBrokerShutdown (kafka 0.10.2.0); Partition.checkEnoughReplicasReachOffset (0.9.0.0)",
 		Shows:     "a failed write can be readable, and a retry makes two of it",
-		Runs:      []Run{{"not-enough-replicas-after-append.0.10", Fails}},
-		Only:      "There is no line in which it is not; only an idempotent producer is spared the copy.",
+		Runs:      []Run{{"not-enough-replicas-after-append.0.10", Fails}, {"not-enough-replicas-after-append.0.11.idempotent", Fixed}},
+		Missing:   "The answer is the same in every line; only an idempotent producer, from 0.11 on, is spared the copy.",
 		EveryLine: true,
 	},
 	{
@@ -250,9 +250,8 @@ var All = []Case{
 		ID: "wvanbergen-kafka-85", Title: "A consumer that commits nothing after an unclean election",
 		Source:  "wvanbergen/kafka PR 85",
 		Shows:   "after an unclean election a consumer can be ahead of the cluster, and reads new records at old offsets",
-		Runs:    []Run{{"wvanbergen-kafka-85.0.8", Fails}},
-		Only:    "The repair was in a client, which took the first offset it saw as one that can be committed.",
-		Missing: "What the client committed: commits have no part in a run.",
+		Runs:    []Run{{"wvanbergen-kafka-85.0.8", Fails}, {"wvanbergen-kafka-85.0.8.repaired", Fixed}},
+		Missing: "The repair was in a client; a client that refuses to commit is a run that does not.",
 	},
 	{
 		ID: "confluent-kafka-go-921", Title: "Messages missing after the preferred leader is restored",

@@ -53,6 +53,9 @@ func TestInEveryLine(t *testing.T) {
 				if !c.EveryLine || line == r.Line() {
 					continue
 				}
+				if strings.Contains(r.Source(), " idempotent\n") && slices.Contains([]protocol.Line{"0.8", "0.9", "0.10"}, line) {
+					continue // they have no idempotent producer
+				}
 				t.Run(r.File+" as "+string(line), func(t *testing.T) {
 					t.Parallel()
 					s, err := script.ParseAs(r.File+".lab", r.Source(), line)
