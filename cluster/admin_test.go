@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"tidemark/cluster/coord"
 	"tidemark/cluster/protocol"
 	"tidemark/cluster/sim"
 )
@@ -56,4 +57,52 @@ func TestWhenNoUncleanElectionIsPossible(t *testing.T) {
 	c.RunUntil(c.Now() + 8*sim.Second)
 	do(t, c, StopBrokers{[]protocol.Broker{4}})
 	refused(t, c, ElectUnclean{topic10}, "no controller")
+}
+
+func TestWhatCannotBeReassigned(t *testing.T) {
+	c := newCluster(t, article("2.4", 1))
+	to := func(l ...protocol.Broker) Command { return Reassign{topic10, l} }
+	refused(t, c, Reassign{protocol.TopicPartition{Topic: "topic2"}, []protocol.Broker{1}}, "there is no partition topic2-0")
+	refused(t, c, to(), "no broker is named")
+	refused(t, c, to(1, 1), "named twice")
+	refused(t, c, to(1, 5), "there is no broker 5")
+	refused(t, c, to(1, 2, 3), "is assigned to 1 2 3 already")
+	do(t, c, to(1, 4))
+	refused(t, c, to(1, 2), "a reassignment is under way")
+}
+
+// TestReassignmentSurvivesControllers kills the controller at every step of a
+// reassignment: whoever comes next brings it to its end.
+func TestReassignmentSurvivesControllers(t *testing.T) {
+	for _, line := range protocol.Lines() {
+		c := newCluster(t, article(line, 1))
+		do(t, c, Reassign{topic10, []protocol.Broker{1, 4}})
+		steps := 0
+		for ; c.zookeeper.Exists(coord.ReassignPath); steps++ {
+			d := c.Clone()
+			b, err := d.controller()
+			if err != nil {
+				t.Fatal(err)
+			}
+			do(t, d, StopBrokers{[]protocol.Broker{b}})
+			d.RunUntil(d.Now() + 10*sim.Second)
+			do(t, d, StartBrokers{[]protocol.Broker{b}})
+			d.RunUntil(d.Now() + 40*sim.Second)
+			s := d.Snapshot()
+			state, err := coord.DecodeState(s.Znode(coord.StatePath(topic10)).Data)
+			if err != nil || state.ISR != protocol.BrokersOf(1, 4) || !state.ISR.Has(state.Leader) || s.Partitions[0].Replicas != protocol.ReplicasOf(1, 4) || d.zookeeper.Exists(coord.ReassignPath) {
+				t.Fatalf("%s, controller killed at step %d: %+v, assignment %v, %v", line, steps, state, s.Partitions[0].Replicas.List(), err)
+			}
+			c.Step()
+		}
+		if steps < 20 {
+			t.Errorf("%s: it took only %d steps", line, steps)
+		}
+		c.RunUntil(c.Now() + 5*sim.Second)
+		for _, b := range []sim.NodeID{2, 3} {
+			if c.Snapshot().Replica(b, 0) != nil {
+				t.Errorf("%s: broker %d still has a log", line, b)
+			}
+		}
+	}
 }

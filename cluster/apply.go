@@ -45,13 +45,16 @@ func (x AddPartition) check(c *Cluster) error {
 
 func (x AddPartition) apply(c *Cluster) {
 	p := c.names.Partitions.Add(x.Partition)
-	c.assignments = append(c.assignments, protocol.ReplicasOf(x.Replicas...))
-	c.recorder.Emit(trace.Event{Kind: trace.PartitionAdded, Partition: p, Replicas: c.assignments[p], Path: x.Partition.Topic, Offset: protocol.Offset(x.Partition.Index)})
+	mine := protocol.ReplicasOf(x.Replicas...)
+	c.recorder.Emit(trace.Event{Kind: trace.PartitionAdded, Partition: p, Replicas: mine, Path: x.Partition.Topic, Offset: protocol.Offset(x.Partition.Index)})
 	var parts []protocol.TopicPartition
 	var replicas []protocol.Replicas
 	for i := range c.names.Partitions.Len() {
-		if tp := c.names.Partitions.Name(protocol.Partition(i)); tp.Topic == x.Partition.Topic {
-			parts, replicas = append(parts, tp), append(replicas, c.assignments[i])
+		tp := c.names.Partitions.Name(protocol.Partition(i))
+		if protocol.Partition(i) == p {
+			parts, replicas = append(parts, tp), append(replicas, mine)
+		} else if tp.Topic == x.Partition.Topic {
+			parts, replicas = append(parts, tp), append(replicas, c.zookeeper.Assignment(protocol.Partition(i)))
 		}
 	}
 	op := coord.Op{Kind: coord.Create, Path: coord.TopicPath(x.Partition.Topic), Data: coord.EncodeAssignment(parts, replicas)}
@@ -794,4 +797,25 @@ func (x ElectUnclean) apply(c *Cluster) {
 		panic(err)
 	}
 	c.sched.Tell(sim.NodeID(b), broker.ElectUnclean{Partition: c.names.Partitions.Find(x.Partition)})
+}
+
+func (x Reassign) check(c *Cluster) error {
+	if err := c.checkPartition(x.Partition); err != nil {
+		return err
+	}
+	if err := c.checkBrokers(x.Replicas, "assigned", allStatuses...); err != nil {
+		return err
+	}
+	if c.zookeeper.Assignment(c.names.Partitions.Find(x.Partition)) == protocol.ReplicasOf(x.Replicas...) {
+		return fmt.Errorf("cluster: %s is assigned to%s already", x.Partition, ids(x.Replicas))
+	}
+	if c.zookeeper.Exists(coord.ReassignPath) {
+		return fmt.Errorf("cluster: a reassignment is under way")
+	}
+	return nil
+}
+
+func (x Reassign) apply(c *Cluster) {
+	data := coord.EncodeReassignment([]coord.Reassignment{{Partition: x.Partition, Replicas: x.Replicas}})
+	c.sched.Tell(coord.NodeID, coord.Admin{Op: coord.Op{Kind: coord.Create, Path: coord.ReassignPath, Data: data}})
 }

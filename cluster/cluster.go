@@ -43,7 +43,6 @@ type Cluster struct {
 	machines    []*broker.Machine // by broker id; nil where there is none
 	clients     []sim.Node        // by node id − firstClient
 	frozenAt    [protocol.MaxBrokers + 1]sim.Time
-	assignments []protocol.Replicas // by partition
 	heldControl protocol.Brokers
 	began       uint64         // steps taken before time 0
 	ledger      trace.Snapshot // only its Records: what producers were told
@@ -117,9 +116,10 @@ func build(cfg Config, sinks []func(*trace.Event)) (*Cluster, error) {
 		}
 	}
 	settings := protocol.NewSettings(&rules)
-	c := &Cluster{config: cfg, rules: rules, settings: &settings, recorder: trace.NewRecorder(), zookeeper: &coord.Server{}}
+	c := &Cluster{config: cfg, rules: rules, settings: &settings, recorder: trace.NewRecorder()}
 	c.names = &trace.Names{Partitions: &protocol.Catalog{}, Values: protocol.NewValues(), Nodes: make([]string, firstClient)}
 	c.names.Nodes[coord.NodeID] = "zookeeper"
+	c.zookeeper = coord.NewServer(c.names.Partitions)
 	c.shared = &protocol.Config{Rules: &c.rules, Settings: c.settings, Catalog: c.names.Partitions, Values: c.names.Values}
 	c.recorder.AddSink(c.keepLedger)
 	for _, f := range sinks {
@@ -253,13 +253,12 @@ func (c *Cluster) Clone() *Cluster {
 	d.shared = &protocol.Config{Rules: &d.rules, Settings: d.settings, Catalog: d.names.Partitions, Values: d.names.Values, Brokers: c.shared.Brokers}
 	d.recorder = c.recorder.Clone()
 	d.ledger.Records = slices.Clone(c.ledger.Records)
-	d.assignments = slices.Clone(c.assignments)
 	d.machines = slices.Clone(c.machines)
 	d.clients = slices.Clone(c.clients)
 	d.sched = c.sched.Clone(d.recorder, func(id sim.NodeID, n sim.Node) sim.Node {
 		switch x := n.(type) {
 		case *coord.Server:
-			d.zookeeper = x.Clone()
+			d.zookeeper = x.Clone(d.names.Partitions)
 			return d.zookeeper
 		case *broker.Machine:
 			d.machines[id] = x.Clone(d.shared)

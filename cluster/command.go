@@ -195,6 +195,13 @@ type ElectPreferred struct{ Partition protocol.TopicPartition }
 // ElectUnclean is the admin command of that name (KIP-460).
 type ElectUnclean struct{ Partition protocol.TopicPartition }
 
+// Reassign gives a partition another assignment: reassign topic1-0 to 4 2 3. It takes the
+// time that the new replicas need to catch up.
+type Reassign struct {
+	Partition protocol.TopicPartition
+	Replicas  []protocol.Broker
+}
+
 // Trim moves the log start of a partition, as retention and DeleteRecords do: trim
 // topic1-0 to 500.
 type Trim struct {
@@ -346,6 +353,10 @@ func (x Flush) String() string          { return "flush broker" + ids(x.Brokers)
 func (x Checkpoint) String() string     { return "checkpoint broker" + ids(x.Brokers) }
 func (x ElectPreferred) String() string { return "elect preferred " + x.Partition.String() }
 func (x ElectUnclean) String() string   { return "elect unclean " + x.Partition.String() }
+
+func (x Reassign) String() string {
+	return "reassign " + x.Partition.String() + " to" + ids(x.Replicas)
+}
 
 func (x Trim) String() string {
 	return "trim " + x.Partition.String() + " to " + strconv.Itoa(int(x.To))

@@ -38,7 +38,7 @@ func randomCommand(r *rand.Rand) Command {
 	nodes := []string{"1", "2", "3", "4", "zookeeper", "P", "R", "I"}
 	link := Link{From: nodes[r.IntN(len(nodes))], To: nodes[r.IntN(len(nodes))], Both: r.IntN(2) == 0}
 	kinds := protocol.MessageKinds()
-	switch r.IntN(30) {
+	switch r.IntN(32) {
 	case 0, 1:
 		return StopBrokers{b}
 	case 2, 3, 4:
@@ -86,6 +86,13 @@ func randomCommand(r *rand.Rand) Command {
 		return Set{"topic1", "unclean.leader.election.enable", []string{"true", "false"}[r.IntN(2)]}
 	case 27:
 		return Commit{"R"}
+	case 29, 30:
+		perm := r.Perm(4)
+		var to []protocol.Broker
+		for _, i := range perm[:1+r.IntN(4)] {
+			to = append(to, protocol.Broker(i+1))
+		}
+		return Reassign{protocol.TopicPartition{Topic: "topic1", Index: r.IntN(2)}, to}
 	}
 	return SendNumbered{Producer: []string{"P", "Q", "I"}[r.IntN(3)], Count: 1 + r.IntN(4)}
 }

@@ -16,7 +16,7 @@ import (
 func (c *Cluster) Snapshot() *trace.Snapshot {
 	s := &trace.Snapshot{Seq: c.Seq(), Time: c.Now(), Line: c.rules.Line, Records: slices.Clone(c.ledger.Records)}
 	for p := range c.names.Partitions.Len() {
-		s.Partitions = append(s.Partitions, trace.PartitionState{Name: c.names.Partitions.Name(protocol.Partition(p)), Replicas: c.assignments[p]})
+		s.Partitions = append(s.Partitions, trace.PartitionState{Name: c.names.Partitions.Name(protocol.Partition(p)), Replicas: c.zookeeper.Assignment(protocol.Partition(p))})
 	}
 	for id, m := range c.machines {
 		if m != nil {

@@ -160,6 +160,11 @@ func randomActs(seed uint64) []act {
 		},
 		func() cluster.Command { return cluster.ElectUnclean{Partition: partition(r.IntN(2))} },
 		func() cluster.Command {
+			to := ids(1, 2, 3, 4)
+			r.Shuffle(len(to), func(i, k int) { to[i], to[k] = to[k], to[i] })
+			return cluster.Reassign{Partition: partition(r.IntN(2)), Replicas: to[:1+r.IntN(4)]}
+		},
+		func() cluster.Command {
 			return cluster.Trim{Partition: partition(r.IntN(2)), To: protocol.Offset(r.IntN(60))}
 		},
 		func() cluster.Command { return cluster.SlowDisk{Broker: b()[0], By: sim.Time(r.IntN(3)) * 300 * ms} },

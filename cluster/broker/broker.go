@@ -112,7 +112,7 @@ func (b *broker) deliver(ctx coord.Context, msg *sim.Message) {
 func (b *broker) retryControl(ctx coord.Context) {
 	for len(b.waiting) > 0 {
 		msg := b.waiting[0]
-		if r, ok := msg.Body.(*protocol.LeaderAndISR); ok && b.replicas.Locks(r.Partitions) {
+		if b.replicas.Locks(msg.Body.(protocol.Body)) {
 			return
 		}
 		b.waiting = slices.Delete(b.waiting, 0, 1)

@@ -7,9 +7,12 @@ import (
 
 // The causes for which Kafka itself promises nothing more about a partition.
 const (
-	causePower   = "a power cut took records from an ISR member that were not on its disk (KAFKA-3919)"
-	causeWipe    = "the disk of an ISR member, or one with committed records, was wiped"
-	causeUnclean = "an unclean election: a replica outside the ISR leads (KAFKA-1028)"
+	causePower = "a power cut took records from an ISR member that were not on its disk (KAFKA-3919)"
+	causeWipe  = "the disk of an ISR member, or one with committed records, was wiped"
+	// In all lines: makeLeader forgets the replicas outside the new assignment, which are in
+	// the ISR until they are taken out of it.
+	causeReassignment = "a leader in the middle of a reassignment counts its new assignment only, while the ISR still has the old one"
+	causeUnclean      = "an unclean election: a replica outside the ISR leads (KAFKA-1028)"
 )
 
 // ownCause is the public case of a release line that an event makes happen, in a line

@@ -59,9 +59,17 @@ func (c *Checker) violated(e *trace.Event, name string, p protocol.Partition, fo
 			r := c.state.Replica(e.Node, p)
 			g.cause = ownCause(c.state.Line, e, r != nil && r.LeaderEpoch < g.epoch)
 		}
-		v.Excuse = g.cause
+		if v.Excuse = g.cause; v.Excuse == "" && c.beingReassigned(p) {
+			v.Excuse = causeReassignment
+		}
 	}
 	c.Violations = append(c.Violations, v)
+}
+
+// beingReassigned reports whether a partition is on its way to another assignment.
+func (c *Checker) beingReassigned(p protocol.Partition) bool {
+	z := c.state.Znode(coord.ReassignPath)
+	return z != nil && slices.ContainsFunc(coord.DecodeReassignment(z.Data), func(r coord.Reassignment) bool { return r.Partition == c.state.Partitions[p].Name })
 }
 
 // expect tells of an invariant about a replica once, until it holds again.

@@ -100,7 +100,7 @@ func (c *Controller) brokersCame(ctx coord.Context, came protocol.Brokers) []tas
 			c.tellState(protocol.Partition(p), mine, false)
 		}
 	}
-	return c.electOffline()
+	return append(c.electOffline(), c.resumeReassign(came)...)
 }
 
 // brokersWent deals with dead brokers: new leaders for what they led, then their

@@ -19,6 +19,7 @@ type brokerRequest struct {
 	states   []protocol.PartitionState
 	metadata []protocol.PartitionState
 	tell     bool // UpdateMetadata even without partitions
+	deletes  []protocol.Partition
 	stops    []protocol.Partition
 }
 
@@ -38,6 +39,11 @@ func (r *request) stop(b protocol.Broker, partitions []protocol.Partition) {
 	r.brokers[b].stops = append(r.brokers[b].stops, partitions...)
 }
 
+// remove tells a broker to delete replicas.
+func (r *request) remove(b protocol.Broker, partitions []protocol.Partition) {
+	r.brokers[b].deletes = append(r.brokers[b].deletes, partitions...)
+}
+
 // putState adds a state; a later one of the same partition takes its place.
 func putState(l []protocol.PartitionState, s protocol.PartitionState) []protocol.PartitionState {
 	if i := slices.IndexFunc(l, func(x protocol.PartitionState) bool { return x.Partition == s.Partition }); i >= 0 {
@@ -52,6 +58,7 @@ func (r *request) clone() request {
 	for b := range c.brokers {
 		x := &c.brokers[b]
 		x.states, x.metadata, x.stops = slices.Clone(x.states), slices.Clone(x.metadata), slices.Clone(x.stops)
+		x.deletes = slices.Clone(x.deletes)
 	}
 	return c
 }
@@ -92,6 +99,9 @@ func (c *Controller) sendBatch(ctx coord.Context) {
 		}
 		if x.tell {
 			ch.queue = append(ch.queue, &protocol.UpdateMetadata{Controller: c.id, ControllerEpoch: c.epoch, BrokerEpoch: epoch, Partitions: x.metadata, LiveBrokers: c.live | c.shuttingDown})
+		}
+		if len(x.deletes) > 0 {
+			ch.queue = append(ch.queue, &protocol.StopReplica{Controller: c.id, ControllerEpoch: c.epoch, BrokerEpoch: epoch, Delete: true, Partitions: x.deletes})
 		}
 		if len(x.stops) > 0 {
 			ch.queue = append(ch.queue, &protocol.StopReplica{Controller: c.id, ControllerEpoch: c.epoch, BrokerEpoch: epoch, Partitions: x.stops})

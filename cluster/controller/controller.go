@@ -2,6 +2,7 @@ package controller
 
 import (
 	"slices"
+	"strings"
 
 	"tidemark/cluster/coord"
 	"tidemark/cluster/protocol"
@@ -25,6 +26,7 @@ type Controller struct {
 	partitions   []partitionInfo // by protocol.Partition
 	channels     []channel       // by broker
 	heldControl  protocol.Brokers
+	reassigning  []reassignment
 
 	events []event // waiting
 	tasks  []task  // of the event at hand, the current one first
@@ -72,6 +74,8 @@ const (
 	onPreferredElection
 	onControlledShutdown
 	onRebalance
+	onReassign
+	onReassignISR
 	onUncleanElection
 	onUncleanEnabled
 )
@@ -112,6 +116,10 @@ func (c *Controller) Watched(ctx coord.Context, w *coord.WatchEvent) {
 		c.enqueue(ctx, event{kind: onISRChange})
 	case w.Path == coord.PreferredElectionPath:
 		c.enqueue(ctx, event{kind: onPreferredElection})
+	case w.Path == coord.ReassignPath:
+		c.enqueue(ctx, event{kind: onReassign})
+	case strings.HasSuffix(w.Path, "/state"):
+		c.enqueue(ctx, event{kind: onReassignISR})
 	default: // the list of topics, or one of them
 		c.enqueue(ctx, event{kind: onTopicChange})
 	}
@@ -296,6 +304,7 @@ func (c *Controller) Clone(config *protocol.Config) *Controller {
 	for i := range d.channels {
 		d.channels[i].queue = slices.Clone(d.channels[i].queue)
 	}
+	d.reassigning = slices.Clone(c.reassigning)
 	d.events = slices.Clone(c.events)
 	d.tasks = slices.Clone(c.tasks)
 	for i := range d.tasks {

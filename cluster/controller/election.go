@@ -13,6 +13,7 @@ const (
 	byFailure strategy = iota // the leader is gone
 	byPreference
 	byShutdown
+	byReassignment
 	byCommand // the leader is gone, and an administrator wants another, clean or not
 )
 
@@ -49,6 +50,8 @@ func (c *Controller) choose(s strategy, p protocol.Partition, state coord.State)
 		if first := x.replicas.At(0); c.electable().Has(first) && state.ISR.Has(first) {
 			next.Leader = first
 		}
+	case byReassignment:
+		next.Leader, how = x.replicas.First(state.ISR&c.electable()), trace.ForReassignment
 	case byShutdown:
 		how = trace.ForShutdown
 		// Differs: until KAFKA-3670 Kafka scanned the ISR in the order of its list; here the
@@ -264,6 +267,9 @@ func (c *Controller) rebalance(ctx coord.Context, t *task) []task {
 	t.phase = done
 	var moves []protocol.Partition
 	for b := range c.electable().All {
+		if len(c.reassigning) > 0 {
+			break // not while partitions move
+		}
 		var preferred int
 		var away []protocol.Partition
 		for p := range c.partitions {

@@ -32,13 +32,14 @@ func (c *Controller) failover(ctx coord.Context, t *task) (bool, []task) {
 			{Kind: coord.Children, Path: coord.TopicsPath, Watch: true},
 			{Kind: coord.Children, Path: coord.ISRChangePath, Watch: true},
 			{Kind: coord.Exists, Path: coord.PreferredElectionPath, Watch: true},
+			{Kind: coord.Exists, Path: coord.ReassignPath, Watch: true},
 		})
 		return true, nil
 	case failoverLists:
 		t.phase = failoverDetails
 		t.brokers = brokerIDs(c.answers[1].Children)
 		t.names = c.answers[2].Children
-		t.asked = c.answers[4].Err == coord.OK
+		t.asked, t.moves = c.answers[4].Err == coord.OK, c.answers[5].Err == coord.OK
 		var ops []coord.Op
 		for _, n := range c.answers[3].Children {
 			// Safe to delete: the whole state is read next.
@@ -113,6 +114,9 @@ func (c *Controller) failover(ctx coord.Context, t *task) (bool, []task) {
 		next = append(next, c.replicasOf(c.deadReplicas())...)
 	}
 	next = append(next, c.electOffline()...)
+	if t.moves {
+		next = append(next, task{kind: readReassign})
+	}
 	if t.asked {
 		next = append(next, task{kind: readPreferred})
 	}
@@ -207,10 +211,8 @@ func (c *Controller) readAssignment(topic string, a *coord.Answer) []protocol.Pa
 		if tp.Topic != topic || !ok || len(replicas) > protocol.MaxBrokers {
 			continue
 		}
-		x := c.info(id)
-		x.replicas = protocol.ReplicasOf(replicas...)
-		if x.phase == nonExistent {
-			x.phase = newPartition
+		if x := c.info(id); x.phase == nonExistent {
+			x.phase, x.replicas = newPartition, protocol.ReplicasOf(replicas...)
 			fresh = append(fresh, id)
 		}
 	}

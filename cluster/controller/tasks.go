@@ -19,7 +19,9 @@ type task struct {
 	msg        sim.Message   // to answer
 	lost       bool          // a partition lost its leader
 	asked      bool          // a preferred election is asked for
+	moves      bool          // partitions are to be moved
 	brokers    protocol.Brokers
+	replicas   protocol.Replicas // the assignment before a reassignment's end
 	topic      string
 }
 
@@ -42,6 +44,14 @@ const (
 	tellMetadata    // UpdateMetadata to everyone
 	rebalance       // look for leaders that should move back
 	deletePreferred // the admin's request is done
+	readReassign    // which partitions are to move
+	reassign        // begin to move one, or go on with it
+	checkReassign   // have those that move arrived?
+	raiseEpoch      // a new leader epoch, with the assignment that is now
+	stopOld         // the replicas that are no longer assigned
+	deleteReplicas  // their logs
+	writeAssignment // into the topic's znode
+	endReassign     // it has been moved
 	electUnclean    // an admin asks for an unclean election
 	uncleanEnabled  // unclean election was switched on
 )
@@ -57,7 +67,7 @@ func (c *Controller) begin(e event) {
 	kinds := [...]taskKind{
 		onCampaign: campaign, onBrokerChange: readBrokers, onTopicChange: readTopics, onISRChange: readISRChanges,
 		onPreferredElection: readPreferred, onControlledShutdown: shutdownBegin, onRebalance: rebalance,
-		onUncleanElection: electUnclean, onUncleanEnabled: uncleanEnabled,
+		onReassign: readReassign, onReassignISR: checkReassign, onUncleanElection: electUnclean, onUncleanEnabled: uncleanEnabled,
 	}
 	t := task{kind: kinds[e.kind], msg: e.msg, topic: e.topic}
 	if e.kind == onUncleanElection {
@@ -105,6 +115,23 @@ func (c *Controller) step(ctx coord.Context, t *task) (waits bool, next []task) 
 		t.phase = done
 	case rebalance:
 		return false, c.rebalance(ctx, t)
+	case readReassign:
+		return c.readReassign(ctx, t)
+	case reassign:
+		return c.reassign(ctx, t)
+	case checkReassign:
+		return c.checkReassign(ctx, t)
+	case raiseEpoch:
+		return c.raiseEpoch(ctx, t), nil
+	case stopOld:
+		return false, c.stopOld(t)
+	case deleteReplicas:
+		c.batch.remove(t.broker, t.partitions)
+		t.phase = done
+	case writeAssignment:
+		return c.writeAssignment(ctx, t), nil
+	case endReassign:
+		return c.endReassign(ctx, t), nil
 	case electUnclean:
 		t.phase = done
 		return false, c.electUnclean(t.partitions)

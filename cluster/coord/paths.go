@@ -22,6 +22,7 @@ const (
 	ISRChangePath         = "/isr_change_notification"
 	PreferredElectionPath = "/admin/preferred_replica_election"
 	ProducerIDBlockPath   = "/latest_producer_id_block"
+	ReassignPath          = "/admin/reassign_partitions"
 )
 
 // BrokerIDPath is a broker's registration.
@@ -188,6 +189,53 @@ func DecodePartitions(data string) []protocol.TopicPartition {
 	var l []protocol.TopicPartition
 	for _, p := range x.Partitions {
 		l = append(l, protocol.TopicPartition{Topic: p.Topic, Index: p.Partition})
+	}
+	return l
+}
+
+// Reassignment is a partition and the assignment that it is to have.
+type Reassignment struct {
+	Partition protocol.TopicPartition
+	Replicas  []protocol.Broker
+}
+
+// EncodeReassignment writes /admin/reassign_partitions.
+func EncodeReassignment(l []Reassignment) string {
+	var b strings.Builder
+	b.WriteString(`{"version":1,"partitions":[`)
+	for i, r := range l {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"topic":"%s","partition":%d,"replicas":[`, r.Partition.Topic, r.Partition.Index)
+		for k, id := range r.Replicas {
+			if k > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(strconv.Itoa(int(id)))
+		}
+		b.WriteString("]}")
+	}
+	return b.String() + "]}"
+}
+
+// DecodeReassignment reads it; what cannot be read is no reassignment.
+func DecodeReassignment(data string) []Reassignment {
+	var x struct {
+		Partitions []struct {
+			Topic     string            `json:"topic"`
+			Partition int               `json:"partition"`
+			Replicas  []protocol.Broker `json:"replicas"`
+		} `json:"partitions"`
+	}
+	if json.Unmarshal([]byte(data), &x) != nil {
+		return nil
+	}
+	var l []Reassignment
+	for _, p := range x.Partitions {
+		if len(p.Replicas) > 0 && len(p.Replicas) <= protocol.MaxBrokers {
+			l = append(l, Reassignment{protocol.TopicPartition{Topic: p.Topic, Index: p.Partition}, p.Replicas})
+		}
 	}
 	return l
 }

@@ -2,6 +2,8 @@ package coord
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"tidemark/cluster/protocol"
 	"tidemark/cluster/sim"
@@ -17,7 +19,16 @@ type Server struct {
 	sessions []session // by id
 	lastID   int64
 	watches  []watch // in the order in which they were left
+	// assignments are what the topics' znodes say, by partition: for whoever looks on.
+	assignments []protocol.Replicas
+	catalog     *protocol.Catalog
 }
+
+// NewServer makes an empty ZooKeeper. The catalog numbers the partitions.
+func NewServer(catalog *protocol.Catalog) *Server { return &Server{catalog: catalog} }
+
+// Assignment is a partition's assignment, as its topic's znode says.
+func (s *Server) Assignment(p protocol.Partition) protocol.Replicas { return s.assignments[p] }
 
 type session struct {
 	id          int64
@@ -187,6 +198,9 @@ func (s *Server) publish(changes []change, out *sim.Outbox) {
 			}
 		}
 		before := trace.Because(out, trace.Emit(out, e))
+		if topic, ok := strings.CutPrefix(c.path, TopicsPath+"/"); ok && e.Kind != trace.ZnodeDeleted && !strings.Contains(topic, "/") {
+			s.assigned(topic, e.Text, out)
+		}
 		s.fire(c.path, WatchData, c.kind, out)
 		if c.kind != NodeDataChanged {
 			if c.kind == NodeDeleted {
@@ -195,6 +209,30 @@ func (s *Server) publish(changes []change, out *sim.Outbox) {
 			s.fire(parent(c.path), WatchChildren, NodeChildrenChanged, out)
 		}
 		trace.Because(out, before)
+	}
+}
+
+// assigned keeps up with what a topic's znode says, and tells of changes.
+func (s *Server) assigned(topic, data string, out *sim.Outbox) {
+	assignment, err := DecodeAssignment(data)
+	if err != nil {
+		return
+	}
+	for i := range s.catalog.Len() {
+		p := protocol.Partition(i)
+		tp := s.catalog.Name(p)
+		l, ok := assignment[strconv.Itoa(tp.Index)]
+		if tp.Topic != topic || !ok {
+			continue
+		}
+		for len(s.assignments) <= i {
+			s.assignments = append(s.assignments, protocol.Replicas{})
+		}
+		before, now := s.assignments[i], protocol.ReplicasOf(l...)
+		s.assignments[i] = now
+		if before != now && before.Len() > 0 {
+			trace.Emit(out, trace.Event{Kind: trace.AssignmentChanged, Partition: p, Replicas: now})
+		}
 	}
 }
 
@@ -298,8 +336,9 @@ func (s *Server) find(id int64) int {
 }
 
 // Clone is an independent copy.
-func (s *Server) Clone() *Server {
+func (s *Server) Clone(catalog *protocol.Catalog) *Server {
 	return &Server{
+		assignments: slices.Clone(s.assignments), catalog: catalog,
 		tree:     tree{s.tree.zxid, slices.Clone(s.tree.nodes)},
 		sessions: slices.Clone(s.sessions), lastID: s.lastID, watches: slices.Clone(s.watches),
 	}

@@ -123,6 +123,13 @@ func ReplicasOf(ids ...Broker) Replicas {
 	return r
 }
 
+// Append is the assignment with one more broker at its end.
+func (r Replicas) Append(b Broker) Replicas {
+	r.ids[r.n] = int8(b)
+	r.n++
+	return r
+}
+
 // Len, At and Has are what they say; Set forgets the order.
 func (r *Replicas) Len() int          { return int(r.n) }
 func (r *Replicas) At(i int) Broker   { return Broker(r.ids[i]) }

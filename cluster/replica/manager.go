@@ -146,11 +146,18 @@ func (m *Manager) waitForLock(msg *sim.Message, id protocol.Partition) bool {
 }
 
 // Locks reports whether a control request must wait because a partition of it is locked.
-func (m *Manager) Locks(states []protocol.PartitionState) bool {
-	return slices.ContainsFunc(states, func(s protocol.PartitionState) bool {
-		p := m.partition(s.Partition)
+func (m *Manager) Locks(request protocol.Body) bool {
+	locked := func(id protocol.Partition) bool {
+		p := m.partition(id)
 		return p != nil && p.update.active
-	})
+	}
+	switch r := request.(type) {
+	case *protocol.LeaderAndISR:
+		return slices.ContainsFunc(r.Partitions, func(s protocol.PartitionState) bool { return locked(s.Partition) })
+	case *protocol.StopReplica:
+		return r.Delete && slices.ContainsFunc(r.Partitions, locked)
+	}
+	return false
 }
 
 // Answer handles an answer to a fetcher's request.

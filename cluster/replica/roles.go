@@ -76,7 +76,7 @@ func (m *Manager) makeLeader(ctx coord.Context, s *protocol.PartitionState) {
 		}
 		p.remotes = append(p.remotes, x)
 	}
-	trace.Because(ctx.Out, trace.Emit(ctx.Out, trace.Event{Kind: trace.BecameLeader, Node: m.node(), Partition: p.id, Epoch: p.leaderEpoch, ISR: p.isr, Version: p.zkVersion}))
+	trace.Because(ctx.Out, trace.Emit(ctx.Out, trace.Event{Kind: trace.BecameLeader, Node: m.node(), Partition: p.id, Epoch: p.leaderEpoch, ISR: p.isr, Replicas: p.replicas, Version: p.zkVersion}))
 	m.maybeAdvanceHW(ctx, p)
 	m.completeProduces(ctx, p.id)
 	m.completeFetches(ctx, p.id)
@@ -128,7 +128,21 @@ func (m *Manager) StopReplica(ctx coord.Context, r *protocol.StopReplica) {
 			continue
 		}
 		m.unfollow(ctx, id)
+		if r.Delete {
+			m.deleteLog(ctx, p)
+		}
 	}
+}
+
+// deleteLog drops a replica that is assigned to this broker no longer. Who waits for it is
+// told that there is none. Kafka: Partition.delete.
+func (m *Manager) deleteLog(ctx coord.Context, p *Partition) {
+	m.partitions[p.id] = nil
+	m.disk.Delete(p.id)
+	trace.Because(ctx.Out, trace.Emit(ctx.Out, trace.Event{Kind: trace.LogDeleted, Node: m.node(), Partition: p.id}))
+	m.changedISRs = slices.DeleteFunc(m.changedISRs, func(id protocol.Partition) bool { return id == p.id })
+	m.completeProduces(ctx, p.id)
+	m.completeFetches(ctx, p.id)
 }
 
 // ShutDown stops everything in good order: fetchers, then the HW checkpoint, then the

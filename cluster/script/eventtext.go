@@ -54,6 +54,7 @@ var sentences = map[trace.Kind]string{
 	trace.ZnodeCreated:          "{path} was created: {text}",
 	trace.ZnodeChanged:          "{path} changed: {text}",
 	trace.ZnodeDeleted:          "{path} was deleted",
+	trace.AssignmentChanged:     "{partition} is assigned to {replicas}",
 	trace.WatchFired:            "a watch of {peer} on {path} fired",
 	trace.ZooKeeperConnected:    "broker {node} is connected to ZooKeeper",
 	trace.ZooKeeperDisconnected: "broker {node} lost its connection to ZooKeeper",
@@ -68,6 +69,7 @@ var sentences = map[trace.Kind]string{
 	trace.LeaderElected:        "controller {node} elected {leader} for {partition} ({how}), epoch {epoch}, ISR {isr}",
 	trace.PartitionWentOffline: "{partition} went offline, ISR {isr}",
 	trace.ControllerShrankISR:  "controller {node} shrank ISR of {partition} to {isr}, epoch {epoch}",
+	trace.LeaderEpochRaised:    "controller {node} began epoch {epoch} of {partition} with leader {leader}, for the assignment {replicas}",
 	trace.ControlRejected:      "broker {node} rejected a request of controller {peer}: {error}",
 
 	trace.BecameLeader:              "{node} leads {partition}, epoch {epoch}, ISR {isr}",
@@ -82,6 +84,7 @@ var sentences = map[trace.Kind]string{
 	trace.LogRestarted:              "{node} dropped its log of {partition} and begins anew at {offset}",
 	trace.LogFlushed:                "{node} flushed {partition} below {offset}",
 	trace.LogWiped:                  "{node} lost its log of {partition}",
+	trace.LogDeleted:                "{node} deleted its log of {partition}",
 	trace.HighWatermarkAdvanced:     "HW of {partition} on {node} rose to {hw}",
 	trace.HighWatermarkLowered:      "HW of {partition} on {node} fell to {hw}",
 	trace.HighWatermarkCheckpointed: "{node} checkpointed HW {hw} of {partition}",

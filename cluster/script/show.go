@@ -43,6 +43,11 @@ func partitionText(v *view, p protocol.Partition) string {
 		}
 		fmt.Fprintf(&b, "  %d %s: LEO %d, HW %d%s: %s\n", id, roleText(v, r), r.LEO(), r.HW, start, logText(v.names, r))
 	}
+	for i := range v.state.Replicas {
+		if r := &v.state.Replicas[i]; r.Partition == p && !x.Replicas.Has(protocol.Broker(r.Broker)) {
+			fmt.Fprintf(&b, "  %d not assigned: LEO %d\n", r.Broker, r.LEO())
+		}
+	}
 	return b.String()
 }
 

@@ -172,7 +172,9 @@ func makeStatements() []form {
 		command("elect unclean <partition>", "the admin command for an offline partition, with or without unclean.leader.election.enable; since 2.4", func(a []any) cluster.Command {
 			return cluster.ElectUnclean{Partition: a[0].(protocol.TopicPartition)}
 		}),
-		later("reassign <partition> to <brokers>", "changes the assignment"),
+		command("reassign <partition> to <brokers>", "gives it that assignment, in that order, when the new replicas have caught up", func(a []any) cluster.Command {
+			return cluster.Reassign{Partition: a[0].(protocol.TopicPartition), Replicas: a[1].([]protocol.Broker)}
+		}),
 		command("trim <partition> to <number>", "moves the log start, as retention does; at most to the HW", func(a []any) cluster.Command {
 			return cluster.Trim{Partition: a[0].(protocol.TopicPartition), To: protocol.Offset(a[1].(int))}
 		}),

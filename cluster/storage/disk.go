@@ -41,6 +41,12 @@ func (d *Disk) Create(p protocol.Partition) *Log {
 	return l
 }
 
+// Delete drops the log of a partition, and its line of the checkpoint file.
+func (d *Disk) Delete(p protocol.Partition) {
+	d.Logs = slices.DeleteFunc(d.Logs, func(l *Log) bool { return l.Partition == p })
+	d.Checkpoints = slices.DeleteFunc(slices.Clone(d.Checkpoints), func(c Checkpoint) bool { return c.Partition == p })
+}
+
 // HW is the checkpointed high watermark, or NoOffset when the file has none.
 func (d *Disk) HW(p protocol.Partition) protocol.Offset {
 	for _, c := range d.Checkpoints {

@@ -17,6 +17,8 @@ func (s *Snapshot) Apply(e *Event) {
 		s.Brokers = insert(s.Brokers, BrokerState{ID: e.Node}, func(a, b BrokerState) int { return cmp.Compare(a.ID, b.ID) })
 	case PartitionAdded:
 		s.Partitions = append(s.Partitions, PartitionState{Name: protocol.TopicPartition{Topic: e.Path, Index: int(e.Offset)}, Replicas: e.Replicas})
+	case AssignmentChanged:
+		s.Partitions[e.Partition].Replicas = e.Replicas
 	case MessageSent, MessageDelivered, MessageLost, MessageHeld, MessageReleased:
 		s.applyMessage(e)
 	case BrokerStarted, BrokerStopped, BrokerFrozen, BrokerThawed, FetchesHeld, FetchesReleased, ControlHeld, ControlReleased,
@@ -39,7 +41,7 @@ func (s *Snapshot) Apply(e *Event) {
 		if i, ok := s.znodeIndex(e.Path); ok {
 			s.Znodes = slices.Delete(s.Znodes, i, i+1)
 		}
-	case BecameLeader, BecameFollower, ReplicaStopped, LogCreated, LogRecovered, LogAppended, LogTruncated, LogTailLost, LogTrimmed, LogRestarted, LogFlushed, LogWiped,
+	case BecameLeader, BecameFollower, ReplicaStopped, LogCreated, LogRecovered, LogAppended, LogTruncated, LogTailLost, LogTrimmed, LogRestarted, LogFlushed, LogWiped, LogDeleted,
 		HighWatermarkAdvanced, HighWatermarkLowered, HighWatermarkCheckpointed, FollowerProgressed, ISRShrunk, ISRExpanded:
 		s.applyReplica(e)
 	case CheckpointWiped:
@@ -208,6 +210,7 @@ func (s *Snapshot) applyReplica(e *Event) {
 		if r.Role != RoleLeader {
 			followers = nil
 		}
+		followers = slices.DeleteFunc(slices.Clone(followers), func(f FollowerState) bool { return !e.Replicas.Has(protocol.Broker(f.Broker)) })
 		r.stop()
 		r.Role, r.Leader, r.LeaderEpoch, r.ISR, r.Followers = RoleLeader, protocol.Broker(e.Node), e.Epoch, e.ISR, followers
 	case BecameFollower:
@@ -229,7 +232,7 @@ func (s *Snapshot) applyReplica(e *Event) {
 		r.Records, r.LogStart, r.Flushed = nil, e.Offset, e.Offset
 	case LogFlushed:
 		r.Flushed = e.Offset
-	case LogWiped:
+	case LogWiped, LogDeleted:
 		s.Replicas = slices.DeleteFunc(s.Replicas, func(x ReplicaState) bool { return x.Broker == e.Node && x.Partition == e.Partition })
 	case HighWatermarkAdvanced, HighWatermarkLowered:
 		r.HW = e.HW

@@ -77,6 +77,7 @@ const (
 	ZnodeCreated
 	ZnodeChanged
 	ZnodeDeleted
+	AssignmentChanged
 	WatchFired
 	ZooKeeperConnected
 	ZooKeeperDisconnected
@@ -91,6 +92,7 @@ const (
 	LeaderElected
 	PartitionWentOffline
 	ControllerShrankISR
+	LeaderEpochRaised
 	ControlRejected
 
 	BecameLeader
@@ -105,6 +107,7 @@ const (
 	LogRestarted
 	LogFlushed
 	LogWiped
+	LogDeleted
 	HighWatermarkAdvanced
 	HighWatermarkLowered
 	HighWatermarkCheckpointed
@@ -191,6 +194,7 @@ var kinds = [kindEnd]KindInfo{
 	ZnodeCreated:          {"znode_created", "a znode was created; session is its owner if it is ephemeral", fPath | fText | fSession | fVersion, false},
 	ZnodeChanged:          {"znode_changed", "a znode has new data", fPath | fText | fVersion, false},
 	ZnodeDeleted:          {"znode_deleted", "a znode is gone", fPath, false},
+	AssignmentChanged:     {"assignment_changed", "a topic's znode has another assignment for a partition", fPartition | fReplicas, false},
 	WatchFired:            {"watch_fired", "a one-shot watch of a broker was triggered", fPeer | fPath | fText, true},
 	ZooKeeperConnected:    {"zookeeper_connected", "a broker has a session", fNode | fSession, true},
 	ZooKeeperDisconnected: {"zookeeper_disconnected", "a broker lost its connection to ZooKeeper", fNode, false},
@@ -205,9 +209,10 @@ var kinds = [kindEnd]KindInfo{
 	LeaderElected:        {"leader_elected", "the controller elected a leader", fNode | fPartition | fLeader | fEpoch | fISR | fHow, false},
 	PartitionWentOffline: {"partition_went_offline", "no replica can lead", fNode | fPartition | fISR, false},
 	ControllerShrankISR:  {"controller_shrank_isr", "the controller removed a broker from an ISR", fNode | fPartition | fISR | fEpoch, false},
+	LeaderEpochRaised:    {"leader_epoch_raised", "the controller began a new leader epoch with the same leader, because the assignment is another", fNode | fPartition | fLeader | fEpoch | fReplicas, false},
 	ControlRejected:      {"control_rejected", "a broker refused a controller's request", fNode | fPeer | fError, false},
 
-	BecameLeader:              {"became_leader", "a replica acts as leader", fNode | fPartition | fEpoch | fISR | fVersion, false},
+	BecameLeader:              {"became_leader", "a replica acts as leader", fNode | fPartition | fEpoch | fISR | fReplicas | fVersion, false},
 	BecameFollower:            {"became_follower", "a replica follows a leader", fNode | fPartition | fLeader | fEpoch, false},
 	ReplicaStopped:            {"replica_stopped", "a replica neither leads nor follows any more", fNode | fPartition, false},
 	LogCreated:                {"log_created", "a broker has a log for a partition", fNode | fPartition, true},
@@ -219,6 +224,7 @@ var kinds = [kindEnd]KindInfo{
 	LogRestarted:              {"log_restarted", "a log was dropped and begins anew at the offset, where the leader's begins", fNode | fPartition | fOffset, false},
 	LogFlushed:                {"log_flushed", "a log is on disk below the offset", fNode | fPartition | fOffset, true},
 	LogWiped:                  {"log_wiped", "a log is gone with its disk", fNode | fPartition, false},
+	LogDeleted:                {"log_deleted", "a broker deleted a log that is assigned to it no longer", fNode | fPartition, false},
 	HighWatermarkAdvanced:     {"high_watermark_advanced", "a replica's high watermark rose", fNode | fPartition | fHW, false},
 	HighWatermarkLowered:      {"high_watermark_lowered", "a replica's high watermark fell", fNode | fPartition | fHW, false},
 	HighWatermarkCheckpointed: {"high_watermark_checkpointed", "a high watermark was written to disk", fNode | fPartition | fHW, true},
@@ -304,17 +310,19 @@ const (
 	ByReset
 	// of producer_added
 	Idempotent
+	// of leader_elected
+	ForReassignment
 )
 
 var hows = [...]string{"", "cut", "crash", "old life", "drop", "crash", "power", "shutdown", "halt",
 	"initial", "clean", "unclean", "preferred", "shutdown", "high watermark", "epoch end", "leader end",
-	"automatic", "manual", "seek", "reset", "idempotent"}
+	"automatic", "manual", "seek", "reset", "idempotent", "reassignment"}
 
 func (h How) String() string { return hows[h] }
 
 // fieldNames are the fields as JSON has them, by bit.
 var fieldNames = [...]string{"node", "peer", "partition", "offset", "hw", "epoch", "controllerEpoch", "version", "leader", "isr", "replicas",
-	"message", "at", "session", "path", "text", "values, epochs", "values", "error", "how", "what, parts", "acks"}
+	"message", "at", "session", "path", "text", "values, epochs", "values", "error", "how", "what, parts", "acks", "producerId", "sequence"}
 
 // Fields lists the fields that events of the kind carry, as JSON names them.
 func (i KindInfo) Fields() []string {

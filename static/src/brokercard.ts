@@ -98,6 +98,8 @@ export class BrokerCard {
       const rect = layout.plates.get(`${this.id}|${p.name}`);
       const card = layout.brokers.get(this.id)!;
       if (rect) {
+        this.holes.get(p.name)?.root.remove();
+        this.holes.delete(p.name);
         let plate = this.plates.get(p.name);
         if (!plate) {
           this.plates.set(p.name, (plate = new Plate(this.id, p.name)));
@@ -107,6 +109,8 @@ export class BrokerCard {
         plate.patch(scene);
         continue;
       }
+      this.plates.get(p.name)?.root.remove(); // it has been moved to other brokers
+      this.plates.delete(p.name);
       const free = layout.holes.get(`${this.id}|${p.name}`);
       let hole = this.holes.get(p.name);
       if (!free) {

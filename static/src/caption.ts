@@ -60,6 +60,7 @@ const entries: Record<string, Entry> = {
   znode_created: { tag: "zookeeper", rank: 3 },
   znode_changed: { tag: "zookeeper", rank: 3 },
   znode_deleted: { tag: "zookeeper", rank: 4 },
+  assignment_changed: { tag: "zookeeper", rank: 6 },
   watch_fired: { tag: "zookeeper", rank: 0 },
   zookeeper_connected: { tag: "zookeeper", rank: 0 },
   zookeeper_disconnected: { tag: "zookeeper", rank: 5 },
@@ -73,6 +74,7 @@ const entries: Record<string, Entry> = {
   leader_elected: { tag: "controller", rank: 9 },
   partition_went_offline: { tag: "controller", rank: 9 },
   controller_shrank_isr: { tag: "isr", rank: 7 },
+  leader_epoch_raised: { tag: "controller", rank: 6 },
   control_rejected: { tag: "controller", rank: 6 },
   became_leader: { tag: "replica", rank: 7 },
   became_follower: { tag: "replica", rank: 5 },
@@ -86,6 +88,7 @@ const entries: Record<string, Entry> = {
   log_restarted: { tag: "log", rank: 8 },
   log_flushed: { tag: "log", rank: 0 },
   log_wiped: { tag: "log", rank: 6 },
+  log_deleted: { tag: "log", rank: 6 },
   high_watermark_advanced: { tag: "hw", rank: 5 },
   high_watermark_lowered: { tag: "hw", rank: 7 },
   high_watermark_checkpointed: { tag: "hw", rank: 0 },
@@ -243,6 +246,7 @@ function sentKey(e: Body & Event, c: Context, p: Params, t: Text): string {
     case "fetch":
       return isBroker(e.node!) ? "event.message_sent.fetch.follower" : "event.message_sent.fetch";
     case "fetch_answer":
+      if (part && part.hw === undefined) return "event.message_sent.fetch_answer.stranger";
       if (!part?.values?.length) return "event.message_sent.fetch_answer.empty";
       p["range"] = offsetsText(part.offset ?? 0, part.values.length, t);
       return "event.message_sent.fetch_answer";

@@ -61,6 +61,11 @@ export class Model {
       case "partition_added":
         s.partitions.push({ name: e.partition!, replicas: e.replicas! });
         break;
+      case "assignment_changed": {
+        const p = s.partitions.find((x) => x.name === e.partition);
+        if (p) p.replicas = e.replicas!;
+        break;
+      }
       case "message_sent": {
         const { seq: _seq, cause: _cause, time, kind: _kind, node, peer, message, at, ...body } = e;
         s.messages.push({
@@ -105,7 +110,7 @@ export class Model {
         remove(s.znodes, (x) => x.path === e.path);
         break;
       case "became_leader": case "became_follower": case "replica_stopped": case "log_created": case "log_recovered":
-      case "log_appended": case "log_truncated": case "log_tail_lost": case "log_trimmed": case "log_restarted": case "log_flushed": case "log_wiped":
+      case "log_appended": case "log_truncated": case "log_tail_lost": case "log_trimmed": case "log_restarted": case "log_flushed": case "log_wiped": case "log_deleted":
       case "high_watermark_advanced": case "high_watermark_lowered": case "high_watermark_checkpointed":
       case "follower_progressed": case "isr_shrunk": case "isr_expanded":
         this.applyReplica(e);
@@ -267,7 +272,7 @@ export class Model {
     if (!r) return;
     switch (e.kind) {
       case "became_leader": {
-        const followers = r.role === "leader" ? r.followers : [];
+        const followers = r.role === "leader" ? r.followers.filter((f) => e.replicas!.includes(Number(f.broker))) : [];
         stop(r);
         r.role = "leader";
         r.leader = Number(e.node);
@@ -317,7 +322,7 @@ export class Model {
       case "log_flushed":
         r.flushed = e.offset!;
         break;
-      case "log_wiped":
+      case "log_wiped": case "log_deleted":
         remove(s.replicas, (x) => x === r);
         break;
       case "high_watermark_checkpointed":
