@@ -61,6 +61,7 @@ func newBroker(m *Machine, now sim.Time, out *sim.Outbox) *broker {
 	b.metadata.controller = protocol.NoBroker
 	b.controller = controller.New(m.id, m.config, m.heldControl)
 	b.replicas = replica.NewManager(m.id, m.config, &m.disk, m.heldFetches, out)
+	b.session.KeepCalls = m.config.Rules.CallsOutliveSession
 	b.session.Open(now, sim.Time(m.config.Settings.ZooKeeperSessionTimeout), out)
 	return b
 }

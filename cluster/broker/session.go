@@ -13,6 +13,7 @@ import (
 func (b *broker) notice(ctx coord.Context, n coord.Notice) {
 	switch n.Kind {
 	case coord.Connected:
+		b.controller.SessionRenewed(ctx)
 		b.register(ctx)
 	case coord.Disconnected:
 		b.replicas.ZooKeeperLost(ctx)
@@ -20,8 +21,11 @@ func (b *broker) notice(ctx coord.Context, n coord.Notice) {
 		// Who lost its session is not the controller; its replicas go on as they are: a
 		// leader without a session keeps serving until it is told otherwise.
 		b.registered = false
-		b.controller.SessionExpired(ctx)
-		b.replicas.SessionExpired(ctx)
+		b.session.Forget(ownerBroker)
+		if !b.config.Rules.CallsOutliveSession {
+			b.controller.SessionExpired(ctx)
+			b.replicas.SessionExpired(ctx)
+		}
 		b.session.Open(ctx.Now, sim.Time(b.config.Settings.ZooKeeperSessionTimeout), ctx.Out)
 		b.reclaim(ctx)
 	case coord.Watched:

@@ -27,6 +27,7 @@ type Controller struct {
 	channels     []channel       // by broker
 	heldControl  protocol.Brokers
 	reassigning  []reassignment
+	deposed      bool // its session has expired: it resigns after the event at hand
 
 	events []event // waiting
 	tasks  []task  // of the event at hand, the current one first
@@ -104,6 +105,18 @@ func (c *Controller) Start(ctx coord.Context) { c.enqueue(ctx, event{kind: onCam
 // SessionExpired resigns: whoever lost its session is not the controller, and what it
 // had submitted will not be answered.
 func (c *Controller) SessionExpired(ctx coord.Context) { c.resign(ctx) }
+
+// SessionRenewed resigns as well, where nobody said before that the session had expired:
+// at once, or after the event at hand. What that still writes in the new session are the
+// writes of a controller that is none any more (KAFKA-6082).
+// Kafka: KafkaController.SessionExpirationListener, which waits for controllerLock.
+func (c *Controller) SessionRenewed(ctx coord.Context) {
+	if len(c.tasks) > 0 {
+		c.deposed = true
+		return
+	}
+	c.resign(ctx)
+}
 
 // Watched takes a watch event.
 func (c *Controller) Watched(ctx coord.Context, w *coord.WatchEvent) {
@@ -190,6 +203,13 @@ func (c *Controller) enqueue(ctx coord.Context, e event) {
 func (c *Controller) run(ctx coord.Context) {
 	for {
 		if len(c.tasks) == 0 {
+			if c.deposed {
+				campaigns := slices.ContainsFunc(c.events, func(e event) bool { return e.kind == onCampaign })
+				c.resign(ctx)
+				if campaigns {
+					c.events = append(c.events, event{kind: onCampaign})
+				}
+			}
 			if len(c.events) == 0 {
 				return
 			}

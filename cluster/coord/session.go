@@ -21,6 +21,9 @@ type Session struct {
 	lastZxid int64
 	watches  []watchName
 	events   uint64 // watch events that came over this connection
+	// KeepCalls lets what was submitted outlive the session: it is sent again in the next
+	// one. So does ZkClient, which Kafka used before 1.1.
+	KeepCalls bool
 }
 
 type sessionState uint8
@@ -55,7 +58,7 @@ const (
 	Connected    NoticeKind = iota + 1 // a new session was opened
 	Reconnected                        // the same session over a new connection
 	Disconnected                       // the connection is lost; the session may live
-	Expired                            // the session is gone; calls that waited are lost
+	Expired                            // the session is gone; calls that waited are lost, or kept for the next
 	Answered                           // Tag, Answer
 	Watched                            // Watch
 )
@@ -76,7 +79,7 @@ const retryConnect = sim.Second
 
 // Open begins to open a new session. Timeout is zookeeper.session.timeout.ms.
 func (s *Session) Open(now sim.Time, timeout sim.Time, out *sim.Outbox) {
-	*s = Session{timeout: timeout, calls: s.calls}
+	*s = Session{timeout: timeout, calls: s.calls, KeepCalls: s.KeepCalls}
 	s.connect(now, out)
 }
 
@@ -92,6 +95,11 @@ func (s *Session) Submit(now sim.Time, op Op, tag Tag, out *sim.Outbox) {
 	if s.state == connected {
 		s.send(now, &s.calls[len(s.calls)-1], out)
 	}
+}
+
+// Forget drops what an owner has submitted.
+func (s *Session) Forget(owner uint8) {
+	s.calls = slices.DeleteFunc(s.calls, func(c call) bool { return c.tag.Owner == owner })
 }
 
 // Close ends the session in good order.
@@ -197,8 +205,14 @@ func (s *Session) opened(now sim.Time, m *sim.Message, a *Answer, out *sim.Outbo
 
 // expired forgets the session. Its owner has to open another.
 func (s *Session) expired(out *sim.Outbox) Notice {
-	timeout := s.timeout
-	*s = Session{timeout: timeout}
+	before := *s
+	*s = Session{timeout: before.timeout, KeepCalls: before.KeepCalls}
+	if s.KeepCalls {
+		s.calls = before.calls
+		for i := range s.calls {
+			s.calls[i].id = 0
+		}
+	}
 	out.StopTimer(TimerSession)
 	trace.Emit(out, trace.Event{Kind: trace.ZooKeeperSessionLost, Node: out.Node()})
 	return Notice{Kind: Expired}

@@ -88,6 +88,10 @@ type Rules struct {
 	// UncleanEnablingElects: switching unclean election on lets the controller try the
 	// partitions without a leader again (KIP-226). Before, the next broker that starts does.
 	UncleanEnablingElects bool
+	// CallsOutliveSession: what a broker asked of ZooKeeper is asked again when its session
+	// has ended and another begun, and a controller learns that it was deposed when it is done
+	// with the event at hand (ZkClient, replaced in 1.1).
+	CallsOutliveSession bool
 	// MinISRBeforeAnswer: acks=all is answered with an error when the ISR has become too
 	// small since the append.
 	MinISRBeforeAnswer bool
@@ -208,6 +212,7 @@ var lines = func() []Rules {
 		HWPropagation:           HWWaits,
 		ISRLag:                  LagByMessages,
 		OutOfRangeDropsLog:      true,
+		CallsOutliveSession:     true,
 		ReadAboveHW:             ReadAboveHWFails,
 		MinISRBeforeAppend:      true,
 		MinISRBeforeAnswer:      true,
@@ -247,6 +252,7 @@ var lines = func() []Rules {
 	v20.KeepLastISRMember = KeepLastAlways
 	v20.UncleanEnablingElects = true
 	v20.Idempotence = IdempotenceFiveBatches
+	v20.CallsOutliveSession = false
 
 	v21 := v20
 	v21.Line, v21.Release = "2.1", "2.1.1"
@@ -357,6 +363,7 @@ var RuleTable = []Rule{
 	boolRule("hw-at-least-log-start", "a starting broker raises a HW that is below the log start", func(r *Rules) *bool { return &r.HWAtLeastLogStart }),
 	boolRule("unclean-election-command", "an administrator can ask for an unclean election", func(r *Rules) *bool { return &r.UncleanElectionCommand }),
 	boolRule("unclean-enabling-elects", "switching unclean election on gives partitions without a leader another chance at once", func(r *Rules) *bool { return &r.UncleanEnablingElects }),
+	boolRule("calls-outlive-session", "what a broker asked of ZooKeeper in an expired session is asked again in the next", func(r *Rules) *bool { return &r.CallsOutliveSession }),
 	boolRule("min-isr-before-answer", "acks=all is answered with an error when the ISR has become too small since the append", func(r *Rules) *bool { return &r.MinISRBeforeAnswer }),
 	boolRule("keep-replica-of-dead-leader", "the HW of a replica whose leader is gone stays in the checkpoint file", func(r *Rules) *bool { return &r.KeepReplicaOfDeadLeader }),
 	boolRule("reread-refused-isr-write", "a leader whose ISR write was refused looks whether it was its own write", func(r *Rules) *bool { return &r.RereadRefusedISRWrite }),

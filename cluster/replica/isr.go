@@ -73,7 +73,7 @@ func (m *Manager) ZooKeeperLost(ctx coord.Context) {
 	}
 }
 
-// SessionExpired tells that what was submitted will not be answered.
+// SessionExpired tells, where the line does not ask again in the next session, that what was submitted will not be answered.
 func (m *Manager) SessionExpired(ctx coord.Context) {
 	for _, p := range m.partitions {
 		if p != nil && p.update.active {
