@@ -109,7 +109,7 @@ func (x AddProducer) checkIdempotence(r *protocol.Rules) error {
 	switch {
 	case !x.Idempotent:
 	case r.Idempotence == protocol.IdempotenceNone:
-		return fmt.Errorf("cluster: Kafka %s (line %s) has no idempotent producer; lines from 0.11 on have", r.Release, r.Line)
+		return fmt.Errorf("cluster: there are no idempotent producers here (line %s, rule idempotence off); Kafka has them from line 0.11 on", r.Line)
 	case x.Acks != protocol.AcksAll:
 		return fmt.Errorf("cluster: an idempotent producer has acks all")
 	case x.Retries < 1:
@@ -150,9 +150,8 @@ func (x AddReader) apply(c *Cluster) {
 	if x.Manual {
 		how = trace.Manual
 	}
-	from := max(x.From, 0)
-	id := c.addClient(x.Name, client.NewReader(client.ReaderOptions{Nth: len(c.clients), Partition: p, From: from, Reset: x.Reset, Manual: x.Manual}, c.shared))
-	c.recorder.Emit(trace.Event{Kind: trace.ReaderAdded, Node: id, Partition: p, Offset: from, How: how})
+	id := c.addClient(x.Name, client.NewReader(client.ReaderOptions{Nth: len(c.clients), Partition: p, From: x.From, Reset: x.Reset, Manual: x.Manual}, c.shared))
+	c.recorder.Emit(trace.Event{Kind: trace.ReaderAdded, Node: id, Partition: p, Offset: max(x.From, 0), How: how})
 }
 
 func (x Set) check(c *Cluster) error {

@@ -23,6 +23,7 @@ type Reader struct {
 	asked     sim.Seq // request under way
 	to        protocol.Broker
 	resets    bool // it needs an offset to go on from
+	fresh     bool // it was told to begin at the earliest and has got nothing yet
 	stopped   bool // reset none: the application got an exception
 	pausing   bool
 	read      []trace.ReadRecord
@@ -32,7 +33,7 @@ type Reader struct {
 type ReaderOptions struct {
 	Nth       int // how many clients were made before it
 	Partition protocol.Partition
-	From      protocol.Offset
+	From      protocol.Offset // NoOffset: the earliest
 	Reset     string
 	Manual    bool
 }
@@ -41,7 +42,8 @@ const timerReader sim.TimerID = 20
 
 // NewReader makes a reader.
 func NewReader(o ReaderOptions, config *protocol.Config) *Reader {
-	return &Reader{locator: newLocator(o.Partition, o.Nth, config), config: config, reset: o.Reset, manual: o.Manual, position: o.From, committed: protocol.NoOffset}
+	return &Reader{locator: newLocator(o.Partition, o.Nth, config), config: config, reset: o.Reset, manual: o.Manual,
+		position: max(o.From, 0), fresh: o.From == protocol.NoOffset, committed: protocol.NoOffset}
 }
 
 // Commands that a reader takes.
@@ -87,7 +89,7 @@ func (r *Reader) Step(now sim.Time, in *sim.Input, out *sim.Outbox) {
 			r.polls++
 		case Seek:
 			r.move(x.Offset, trace.BySeek, out)
-			r.asked, r.resets, r.stopped = 0, false, false
+			r.asked, r.resets, r.stopped, r.fresh = 0, false, false, false
 		case Commit:
 			r.committed = r.position
 			trace.Emit(out, trace.Event{Kind: trace.PositionCommitted, Node: out.Node(), Partition: r.partition, Offset: r.position})
@@ -107,7 +109,7 @@ func (r *Reader) pump(out *sim.Outbox) {
 	}
 	var body any
 	if r.resets {
-		body = &protocol.OffsetsRequest{Replica: protocol.Consumer, Partition: r.partition, Latest: r.reset == "latest", LeaderEpoch: protocol.NoEpoch}
+		body = &protocol.OffsetsRequest{Replica: protocol.Consumer, Partition: r.partition, Latest: r.reset == "latest" && !r.fresh, LeaderEpoch: protocol.NoEpoch}
 	} else {
 		body = &protocol.Fetch{Replica: protocol.Consumer, MaxWait: r.config.Settings.FetchMaxWait,
 			Partitions: []protocol.FetchPartition{{Partition: r.partition, Offset: r.position, LeaderEpoch: protocol.NoEpoch}}}
@@ -123,6 +125,9 @@ func (r *Reader) fetched(msg *sim.Message, a *protocol.FetchAnswerPartition, out
 	}
 	r.asked = 0
 	switch {
+	case a.Error == protocol.OffsetOutOfRange && r.fresh:
+		r.resets = true // the earliest is not 0 any more: where is it?
+		return
 	case a.Error == protocol.OffsetOutOfRange:
 		trace.Emit(out, trace.Event{Kind: trace.ReaderRefused, Node: out.Node(), Partition: r.partition, Error: a.Error})
 		r.resets, r.stopped = r.reset != "none", r.reset == "none"
@@ -133,7 +138,7 @@ func (r *Reader) fetched(msg *sim.Message, a *protocol.FetchAnswerPartition, out
 		r.forget(r.config, 0, out)
 		return
 	}
-	r.polls = max(r.polls-1, 0)
+	r.polls, r.fresh = max(r.polls-1, 0), false
 	if len(a.Records) == 0 {
 		trace.Emit(out, trace.Event{Kind: trace.ReadNothing, Node: out.Node(), Partition: r.partition})
 		return
