@@ -187,15 +187,15 @@ type RecordState struct {
 	Partition protocol.Partition
 	Fate      Fate
 	Error     protocol.Error // the last one the producer got for it
-	Attempts  int
-	QueuedAt  sim.Time
-	SentAt    sim.Time        // first
-	ToldAt    sim.Time        // of the final verdict
-	Offset    protocol.Offset // as the producer was told, else NoOffset
+	Attempts  int32
 	// ProducerID and Sequence are in the header of the batch it was last sent in: NoProducerID
 	// and NoSequence until then, and if its producer is not idempotent.
 	ProducerID protocol.ProducerID
 	Sequence   protocol.Sequence
+	QueuedAt   sim.Time
+	SentAt     sim.Time        // first
+	ToldAt     sim.Time        // of the final verdict
+	Offset     protocol.Offset // as the producer was told, else NoOffset
 }
 
 // LinkState is one direction of a link.
