@@ -120,7 +120,7 @@ func (s *Server) request(now sim.Time, m *sim.Message, r *Request, out *sim.Outb
 
 // open opens a session, or takes one up again over a new connection.
 func (s *Server) open(now sim.Time, m *sim.Message, r *Request, out *sim.Outbox) {
-	a := &Answer{Kind: OpenSession, Zxid: s.tree.zxid}
+	a := &Answer{Kind: OpenSession}
 	if r.Session != 0 {
 		i := s.find(r.Session)
 		if i < 0 {

@@ -194,7 +194,8 @@ func (s *Session) opened(now sim.Time, m *sim.Message, a *Answer, out *sim.Outbo
 	if kind == Reconnected && len(s.watches) > 0 {
 		out.Request(NodeID, protocol.ForZooKeeper, &Request{Session: s.id, Op: Op{Kind: SetWatches, LastZxid: s.lastZxid, Watches: slices.Clone(s.watches)}})
 	}
-	s.lastZxid = max(s.lastZxid, a.Zxid)
+	// The answer says nothing of what the client has seen: changes up to its zxid may still
+	// have to be told. ZooKeeper's ConnectResponse has none.
 	for i := range s.calls {
 		s.send(now, &s.calls[i], out)
 	}
