@@ -129,9 +129,15 @@ func (c *Controller) brokersWent(ctx coord.Context, went protocol.Brokers) []tas
 
 // shutdownBegin relieves a broker of its leaderships and memberships.
 // Kafka: KafkaController.doControlledShutdown.
-func (c *Controller) shutdownBegin(t *task) []task {
+func (c *Controller) shutdownBegin(ctx coord.Context, t *task) []task {
 	t.phase = done
-	b := t.msg.Body.(*protocol.ControlledShutdown).Broker
+	r := t.msg.Body.(*protocol.ControlledShutdown)
+	b := r.Broker
+	if c.config.Rules.BounceDetection && r.BrokerEpoch < c.brokerEpochs[b] {
+		// An earlier life asked for it (KIP-380).
+		ctx.Out.Reply(&t.msg, &protocol.ControlledShutdownAnswer{Error: protocol.StaleBrokerEpoch})
+		return nil
+	}
 	if !c.live.Has(b) {
 		return []task{{kind: shutdownEnd, broker: b, msg: t.msg}}
 	}

@@ -99,7 +99,7 @@ func (c *Controller) step(ctx coord.Context, t *task) (waits bool, next []task) 
 	case readPreferred:
 		return c.readPreferred(ctx, t)
 	case shutdownBegin:
-		return false, c.shutdownBegin(t)
+		return false, c.shutdownBegin(ctx, t)
 	case shutdownEnd:
 		c.shutdownEnd(ctx, t)
 	case appear:
