@@ -27,6 +27,8 @@
 //	controller  elections, failover, the channels to brokers
 //	broker      the machine and the process that puts those parts together
 //	client      producers and consumers
+//	check       the invariants, held against every event
+//	search      random faults and random walks, to break them
 //	script      the lab language that drives all of it
 //	runner      the shell: wall time to virtual time, one goroutine a cluster
 //

@@ -27,6 +27,7 @@ var importRules = map[string]struct {
 	"broker":     {[]string{"replica", "controller", "coord", "storage", "protocol", "sim", "trace"}, "a broker puts its parts together"},
 	"client":     {[]string{"protocol", "sim", "trace"}, "clients see brokers only through requests"},
 	"check":      {[]string{"trace", "protocol", "coord", "sim"}, "the checker sees what everybody sees: events"},
+	"search":     {[]string{"", "check", "coord", "protocol", "sim", "trace"}, "a search drives clusters from outside and sees their events"},
 	"":           {[]string{"broker", "client", "controller", "coord", "replica", "storage", "protocol", "sim", "trace", "check"}, "a cluster puts the nodes together"},
 }
 
@@ -66,7 +67,8 @@ func TestImports(t *testing.T) {
 		rule := importRules[pkg]
 		for _, spec := range file.Imports {
 			name, _ := strconv.Unquote(spec.Path.Value)
-			ours, ok := strings.CutPrefix(name, "tidemark/cluster/")
+			ours, ok := strings.CutPrefix(name+"/", "tidemark/cluster/")
+			ours = strings.TrimSuffix(ours, "/")
 			switch {
 			case ok && !slices.Contains(rule.may, ours):
 				t.Errorf("%s imports %s: %s", path, name, rule.why)

@@ -18,6 +18,7 @@ type excuses struct {
 	unsafe   uint64    // a bit by partition: see unknownMember
 	diverged uint64    // a bit by partition: a follower went on from another record than its leader's
 	earlier  uint64    // a bit by partition: a role of an earlier leader epoch was taken up again
+	unclean  uint64    // a bit by partition: a leader was elected from outside the ISR
 	halts    int       // brokers that halted because they were ahead of their leader
 	power    uint64    // a bit by partition: a log of it lost something with the power
 	asks     int       // requests for the end of an epoch since the healing
@@ -46,6 +47,7 @@ const (
 	excuseHalt          = "a broker that is ahead of its leader halts (until KAFKA-7414)"
 	excuseUnknownMember = "a leader committed without an ISR member: it never learned that its ISR write was done (until KIP-497)"
 	excuseEmptyEpoch    = "a follower asks for the end of an epoch without records for ever (KAFKA-10706)"
+	excuseUnclean       = "an unclean election"
 	excuseEarlierLife   = "a restarted broker took up a role meant for its earlier life (until KIP-380)"
 	excuseHighWatermark = "truncation to the high watermark (KIP-101)"
 	excuseOneRound      = "truncation by one question for the end of an epoch (KIP-279)"
@@ -71,6 +73,10 @@ func (x *excuses) observe(e *trace.Event) {
 	case trace.ZnodeCreated, trace.ZnodeChanged:
 		if p := slices.Index(x.paths, e.Path); p >= 0 {
 			if s, err := coord.DecodeState(e.Text); err == nil {
+				// The controller may die before it says that it elected.
+				if n := len(x.written[p]); n > 0 && s.Leader != protocol.NoBroker && !x.written[p][n-1].isr.Has(s.Leader) {
+					x.unclean |= 1 << p
+				}
 				x.written[p] = append(slices.DeleteFunc(x.written[p], func(w isrOf) bool { return w.epoch == s.LeaderEpoch }), isrOf{s.LeaderEpoch, s.ISR})
 			}
 		}
@@ -157,6 +163,8 @@ func (x *excuses) unknownMember(l *replica) bool {
 func (x *excuses) ofRecords(p protocol.Partition, effective, planned protocol.Rules) string {
 	switch {
 	case p < 0:
+	case x.unclean>>p&1 != 0:
+		return excuseUnclean
 	case x.unsafe>>p&1 != 0:
 		return excuseUnknownMember
 	case x.earlier>>p&1 != 0 && !planned.BounceDetection:

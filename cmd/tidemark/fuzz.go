@@ -150,8 +150,9 @@ type pool struct {
 	tally tally
 }
 
-// take is the next seed to run. After a bug only seeds below its own are still run, so
-// that the result does not depend on who was faster.
+// take is the next seed to run. After a bug none is handed out any more; the runs under
+// way have earlier seeds or the next ones, and the lowest that fails counts, so that the
+// result does not depend on who was faster.
 func (p *pool) take() (uint64, bool) {
 	p.Lock()
 	defer p.Unlock()
@@ -211,7 +212,7 @@ func (o *fuzzOptions) search(stderr io.Writer, began time.Time) *tally {
 	return &p.tally
 }
 
-// one makes the run of a seed. A panic of the core is a failure, too.
+// one makes the run of a seed.
 func (o *fuzzOptions) one(runner *search.Runner, seed uint64) (search.Schedule, search.Outcome) {
 	draw := search.Draw
 	if o.walk {
@@ -221,6 +222,7 @@ func (o *fuzzOptions) one(runner *search.Runner, seed uint64) (search.Schedule, 
 	return s, safely(runner, s)
 }
 
+// safely runs a schedule. A panic of the core is a failure, too.
 func safely(runner *search.Runner, s search.Schedule) (o search.Outcome) {
 	defer func() {
 		if r := recover(); r != nil {

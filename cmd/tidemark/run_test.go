@@ -103,6 +103,7 @@ func TestTheCommandLine(t *testing.T) {
 		{[]string{"run", file, file + ".missing"}, 2, "no such file"},
 		{[]string{"run", "-trace", filepath.Join(file, "x"), file}, 2, "not a directory"},
 		{[]string{"fuzz", "-runs", "x"}, 2, "invalid value"},
+		{[]string{"fizz"}, 2, `no command "fizz"`},
 		{[]string{"version"}, 0, ""},
 		{[]string{"help"}, 0, ""},
 	} {
