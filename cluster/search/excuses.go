@@ -188,13 +188,17 @@ func (x *excuses) ofRest(planned protocol.Rules) string {
 	return ""
 }
 
-// ofLogs is why logs may differ.
+// ofLogs is why logs may differ at rest. An unclean election loses records, but is no
+// reason for that: whoever led then, the others follow.
 func (x *excuses) ofLogs(p protocol.Partition, effective, planned protocol.Rules) string {
 	if why := truncationExcuse(effective, planned); why != "" {
 		return why
 	}
 	if x.power>>p&1 != 0 {
 		return excusePower
+	}
+	if x.unclean>>p&1 != 0 {
+		return ""
 	}
 	return x.ofRecords(p, effective, planned)
 }
