@@ -29,7 +29,7 @@ generate:
 	$(GO) generate ./...
 
 bench:
-	$(GO) test -run '^$$' -bench . -benchmem ./cluster ./server ./server/browser
+	$(GO) test -run '^$$' -bench . -benchmem ./cluster ./cluster/search ./server ./server/browser
 
 run:
 	$(GO) run ./cmd/tidemark
