@@ -3,7 +3,9 @@ package search
 import (
 	"testing"
 
+	"tidemark/cluster"
 	"tidemark/cluster/protocol"
+	"tidemark/cluster/sim"
 )
 
 // TestSeeds runs a fixed number of seeds over all release lines: no invariant is broken
@@ -107,8 +109,29 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
+// standard is a schedule of 20 s with three brokers, a crash, a cut, a pause and a steady load.
+func standard() Schedule {
+	link := cluster.Link{From: "1", To: "3", Both: true}
+	s := Schedule{
+		Config: cluster.Config{Line: "2.4", Seed: 1, Brokers: []protocol.Broker{1, 2, 3},
+			Partitions: []cluster.AddPartition{{Partition: partition(0), Replicas: []protocol.Broker{1, 2, 3}}}},
+		Clients: []cluster.Command{cluster.AddProducer{Name: "P", Acks: protocol.AcksAll, Partition: partition(0), Retries: 3, Timeout: 10 * sim.Second, Inflight: 5}},
+		Units: []Unit{
+			{Crash, 2 * sim.Second, 8 * sim.Second, cluster.StopBrokers{Brokers: []protocol.Broker{1}}, cluster.StartBrokers{Brokers: []protocol.Broker{1}}},
+			{CutLink, 12 * sim.Second, 3 * sim.Second, cluster.Cut{Link: link}, cluster.Heal{Link: &link}},
+			{Pause, 16 * sim.Second, sim.Second, cluster.Freeze{Brokers: []protocol.Broker{2}}, cluster.Thaw{Brokers: []protocol.Broker{2}}},
+		},
+		Faults: 20 * sim.Second,
+	}
+	for i := range 20 {
+		s.Units = append(s.Units, Unit{Kind: Burst, At: sim.Time(i) * sim.Second, Begin: cluster.SendNumbered{Producer: "P", Count: 5}})
+	}
+	return s
+}
+
+// BenchmarkRun is the standard schedule and the way to rest after it.
 func BenchmarkRun(b *testing.B) {
-	s := Draw(Options{Line: "2.4"}, 3)
+	s := standard()
 	for _, x := range []struct {
 		name   string
 		runner *Runner
@@ -116,10 +139,14 @@ func BenchmarkRun(b *testing.B) {
 		b.Run(x.name, func(b *testing.B) {
 			var steps uint64
 			for b.Loop() {
-				steps += x.runner.Run(s).Steps
+				o := x.runner.Run(s)
+				if o.Failure != nil || o.Acked == 0 {
+					b.Fatalf("%+v", o)
+				}
+				steps += o.Steps
 			}
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "runs/s")
-			b.ReportMetric(float64(steps)/b.Elapsed().Seconds()/1e6, "Msteps/s")
+			b.ReportMetric(float64(steps)/float64(b.N), "steps/run")
 		})
 	}
 }
