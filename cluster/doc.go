@@ -30,6 +30,7 @@
 //	check       the invariants, held against every event
 //	search      random faults and random walks, to break them
 //	script      the lab language that drives all of it
+//	cases       public failure reports, as runs that assert their outcome
 //	runner      the shell: wall time to virtual time, one goroutine a cluster
 //
 // DESIGN.md has the decisions, the invariants and the differences from Kafka.
