@@ -74,9 +74,9 @@ var All = []Case{
 	},
 	{
 		ID: "KAFKA-725", Title: "A consumer between HW and log end after a failover",
-		Source: "KAFKA-725, kafka 4d467c2ec27",
+		Source: "KAFKA-725, PR 1178 (kafka 4d467c2ec27) and PR 1327",
 		Shows:  "a new leader's HW trails, and a consumer can be ahead of it without anything being lost",
-		Runs:   []Run{{"KAFKA-725.0.8", Fails}, {"KAFKA-725.0.10", Fails}, {"KAFKA-725.2.0", Fixed}},
+		Runs:   []Run{{"KAFKA-725.0.8", Fails}, {"KAFKA-725.0.10.out-of-range", Fails}, {"KAFKA-725.0.10", Fixed}},
 	},
 	{
 		ID: "KAFKA-3410", Title: "A follower halts over and over: log truncation is not allowed",
