@@ -174,7 +174,7 @@ var All = []Case{
 		ID: "KAFKA-6082", Title: "A zombie controller writes to ZooKeeper",
 		Source: "KAFKA-6082, kafka 297fb396a00",
 		Shows:  "before 2.1 a deposed controller could still change a partition's state",
-		Runs:   []Run{{"KAFKA-6082.2.0", Fails}, {"KAFKA-6082.2.1", Fixed}},
+		Runs:   []Run{{"KAFKA-6082.0.11", Fails}, {"KAFKA-6082.2.1", Fixed}},
 	},
 	{
 		ID: "KAFKA-1188", Title: "A stale LeaderAndIsr after a controller failover",
