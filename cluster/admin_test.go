@@ -106,3 +106,28 @@ func TestReassignmentSurvivesControllers(t *testing.T) {
 		}
 	}
 }
+
+// TestReassignmentOfAPartitionWithoutAState: none of its replicas was ever alive, so it is
+// made on the new ones.
+func TestReassignmentOfAPartitionWithoutAState(t *testing.T) {
+	c := newCluster(t, article("2.4", 1))
+	do(t, c, StopBrokers{[]protocol.Broker{1}})
+	c.RunUntil(c.Now() + 8*sim.Second)
+	topic20 := protocol.TopicPartition{Topic: "topic2"}
+	do(t, c, AddPartition{topic20, []protocol.Broker{1}})
+	c.RunUntil(c.Now() + sim.Second)
+	if c.zookeeper.Exists(coord.StatePath(topic20)) {
+		t.Fatal("the partition has a state")
+	}
+	do(t, c, Reassign{topic20, []protocol.Broker{3, 2}})
+	c.RunUntil(c.Now() + 5*sim.Second)
+	s := c.Snapshot()
+	z := s.Znode(coord.StatePath(topic20))
+	if z == nil {
+		t.Fatal("the partition was not made")
+	}
+	state, err := coord.DecodeState(z.Data)
+	if err != nil || state.Leader != 3 || state.ISR != protocol.BrokersOf(2, 3) || s.Partitions[2].Replicas != protocol.ReplicasOf(3, 2) || c.zookeeper.Exists(coord.ReassignPath) {
+		t.Errorf("%+v, assignment %v, %v", state, s.Partitions[2].Replicas.List(), err)
+	}
+}

@@ -185,6 +185,24 @@ func TestFoldIsSnapshot(t *testing.T) {
 	})
 }
 
+// TestTimeEndsWhereAsked: running until a time ends there, whatever links are held and
+// brokers frozen meanwhile, and a step is taken when it was said to come.
+func TestTimeEndsWhereAsked(t *testing.T) {
+	for seed := range uint64(20) {
+		c := newCluster(t, article("2.4", seed))
+		play(t, c, randomScript(seed, 40), func(c *Cluster, at sim.Time) {
+			if next, ok := c.Next(); ok && next <= at {
+				if c.Step(); c.Now() != next {
+					t.Fatalf("seed %d: a step announced for %s was taken at %s", seed, next, c.Now())
+				}
+			}
+			if c.RunUntil(at); c.Now() != at {
+				t.Fatalf("seed %d: running until %s ended at %s", seed, at, c.Now())
+			}
+		})
+	}
+}
+
 // TestSameRun: two runs in one process, a run taken in random slices and a replay of
 // the recording all have the same hash.
 func TestSameRun(t *testing.T) {

@@ -244,6 +244,9 @@ func (c *Controller) create(ctx coord.Context, t *task) bool {
 		x.phase, x.state, x.version = online, t.decisions[i], a.Stat.Version
 		trace.Emit(ctx.Out, trace.Event{Kind: trace.LeaderElected, Node: c.node(), Partition: p, Leader: x.state.Leader, Epoch: x.state.LeaderEpoch, ISR: x.state.ISR, How: trace.Initially})
 		c.tellState(p, x.state.ISR, true)
+		if _, moves := c.target(p); moves {
+			c.enqueue(ctx, event{kind: onReassignISR})
+		}
 	}
 	t.phase = done
 	return false

@@ -85,13 +85,15 @@ func (c *Controller) reassign(ctx coord.Context, t *task) (bool, []task) {
 	t.phase = done
 	target, ok := c.target(p)
 	s, known := readState(&c.answers[0])
-	if !ok || !known {
+	if !ok {
 		return false, nil
 	}
 	x := c.info(p)
-	x.state, x.version = s, c.answers[0].Stat.Version
-	if target.Set()&^s.ISR == 0 {
-		return false, c.finishReassign(p, target)
+	if known {
+		x.state, x.version = s, c.answers[0].Stat.Version
+		if target.Set()&^s.ISR == 0 {
+			return false, c.finishReassign(p, target)
+		}
 	}
 	raise := task{kind: raiseEpoch, partitions: []protocol.Partition{p}}
 	all := target
@@ -104,7 +106,11 @@ func (c *Controller) reassign(ctx coord.Context, t *task) (bool, []task) {
 		return false, []task{raise}
 	}
 	x.replicas = all
-	return false, []task{{kind: writeAssignment, partitions: []protocol.Partition{p}}, raise}
+	tasks := []task{{kind: writeAssignment, partitions: []protocol.Partition{p}}, raise}
+	if x.phase == newPartition { // none of the old replicas was ever alive
+		tasks = append(tasks, task{kind: create, partitions: []protocol.Partition{p}})
+	}
+	return false, tasks
 }
 
 // checkReassign looks whether what is being moved has arrived, after an ISR has changed.
