@@ -16,7 +16,7 @@ type excuses struct {
 	replicas []replica // that were seen
 	written  [][]isrOf // by partition: the ISR in ZooKeeper, the latest of each leader epoch
 	unsafe   uint64    // a bit by partition: see unknownMember
-	diverged uint64    // a bit by partition: a follower went on from another record than its leader's
+	diverged uint64    // a bit by partition: a follower went on, or joined the ISR, from another record than its leader's
 	earlier  uint64    // a bit by partition: a role of an earlier leader epoch was taken up again
 	unclean  uint64    // a bit by partition: a leader was elected from outside the ISR
 	halts    int       // brokers that halted because they were ahead of their leader
@@ -51,7 +51,7 @@ const (
 	excuseEarlierLife   = "a restarted broker took up a role meant for its earlier life (until KIP-380)"
 	excuseHighWatermark = "truncation to the high watermark (KIP-101)"
 	excuseOneRound      = "truncation by one question for the end of an epoch (KIP-279)"
-	excuseUnfenced      = "fetches without a leader epoch (KIP-320)"
+	excuseUnfenced      = "truncation by epochs that elections do not stamp and fetches do not carry (KAFKA-7415, KIP-320)"
 	excusePower         = "a power cut lost what was not on disk"
 )
 
@@ -92,12 +92,17 @@ func (x *excuses) observe(e *trace.Event) {
 		x.replica(e).role = trace.RoleNone
 	case trace.ISRShrunk, trace.ISRExpanded:
 		x.replica(e).isr = e.ISR
+		for _, r := range x.replicas {
+			if r.partition == e.Partition && r.role == trace.RoleFollower && e.ISR.Has(protocol.Broker(r.node)) && x.apart(&r) {
+				x.diverged |= 1 << e.Partition
+			}
+		}
 	case trace.HighWatermarkAdvanced:
 		if r := x.replica(e); r.role == trace.RoleLeader && x.unknownMember(r) {
 			x.unsafe |= 1 << e.Partition
 		}
 	case trace.LogAppended:
-		if r := *x.replica(e); r.role == trace.RoleFollower && x.goesOnFromAnother(&r) {
+		if r := *x.replica(e); r.role == trace.RoleFollower && x.apart(&r) {
 			x.diverged |= 1 << e.Partition
 		}
 		r := x.replica(e)
@@ -136,14 +141,18 @@ func (r *replica) cut(to protocol.Offset) {
 	r.records = r.records[:n:n]
 }
 
-// goesOnFromAnother reports whether a follower's last record is not the one that its
-// leader has at that offset.
-func (x *excuses) goesOnFromAnother(r *replica) bool {
+// apart reports whether a follower's last record is not the one that its leader has at
+// that offset.
+func (x *excuses) apart(r *replica) bool {
 	last := len(r.records) - 1
 	if last < 0 {
 		return false
 	}
-	leader := x.replica(&trace.Event{Node: sim.NodeID(r.leader), Partition: r.partition})
+	i := slices.IndexFunc(x.replicas, func(l replica) bool { return l.node == sim.NodeID(r.leader) && l.partition == r.partition })
+	if i < 0 {
+		return false
+	}
+	leader := &x.replicas[i]
 	at := r.start + protocol.Offset(last) - leader.start
 	return at >= 0 && int(at) < len(leader.records) && leader.records[at] != r.records[last]
 }
