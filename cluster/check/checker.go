@@ -114,7 +114,7 @@ func (c *Checker) Observe(e *trace.Event) {
 		c.highWatermark(e)
 	case trace.BecameLeader:
 		c.becameLeader(e)
-	case trace.LogTruncated, trace.LogTailLost, trace.LogRestarted, trace.LogWiped:
+	case trace.LogTruncated, trace.LogTailLost, trace.LogRestarted, trace.LogWiped, trace.LogDeleted:
 		c.cut(e)
 	case trace.LogTrimmed: // what is below the log's start counts as being had
 		x := c.ghost(e.Partition).copy(e.Node)
@@ -278,7 +278,7 @@ func (c *Checker) isrAgrees(e *trace.Event) {
 func (c *Checker) cut(e *trace.Event) {
 	g := c.ghost(e.Partition)
 	to := e.Offset
-	if e.Kind == trace.LogWiped {
+	if e.Kind == trace.LogWiped || e.Kind == trace.LogDeleted {
 		to = 0
 	}
 	lost := g.copy(e.Node).match - to
