@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/gorilla/websocket"
 
+	"tidemark/cluster/protocol"
 	"tidemark/cluster/runner"
 	"tidemark/cluster/sim"
 	"tidemark/static"
@@ -28,9 +30,17 @@ type Config struct {
 	Version string       // of the program, for /healthz
 }
 
-// Kafkas are the release lines that a page offers: before and after leader epochs
-// decide what a follower truncates.
-func Kafkas() []string { return []string{"0.10", "2.4"} }
+// Kafkas are the release lines that a page offers: first the two that it shows as
+// buttons, before and after leader epochs decide what a follower truncates, then all others.
+func Kafkas() []string {
+	kafkas := []string{"0.10", "2.4"}
+	for _, l := range protocol.Lines() {
+		if !slices.Contains(kafkas, string(l)) {
+			kafkas = append(kafkas, string(l))
+		}
+	}
+	return kafkas
+}
 
 // Server serves pages and their clusters. It is an [http.Handler].
 type Server struct {

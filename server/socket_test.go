@@ -18,7 +18,7 @@ func TestAPageWatchesItsCluster(t *testing.T) {
 		id := w.cluster()
 		p := w.dial(id, "")
 		hello, _ := p.read()
-		if hello.Op != "hello" || hello.Cluster != id || hello.Run != 1 || hello.Kafka != "0.10" || fmt.Sprint(hello.Kafkas) != "[0.10 2.4]" {
+		if hello.Op != "hello" || hello.Cluster != id || hello.Run != 1 || hello.Kafka != "0.10" || fmt.Sprint(hello.Kafkas) != "[0.10 2.4 0.8 0.9 0.11 2.0 2.1]" {
 			t.Errorf("first came %+v", hello)
 		}
 		if l := hello.Limits; l.Statement != 1000 || l.Frame != 4096 || l.Events != 1_000_000 {

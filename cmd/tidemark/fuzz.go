@@ -8,11 +8,13 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"tidemark/cluster"
+	"tidemark/cluster/check"
 	"tidemark/cluster/protocol"
 	"tidemark/cluster/script"
 	"tidemark/cluster/search"
@@ -25,6 +27,7 @@ type fuzzOptions struct {
 	runs     uint64
 	seed     uint64
 	walk     bool
+	find     string // an invariant to look for
 	file     string
 }
 
@@ -32,7 +35,9 @@ type fuzzOptions struct {
 const shrinkRuns = 3000
 
 // fuzz runs random schedules until time or runs are out or one breaks an invariant. The
-// exit status is 0 when none did, 1 when one did, 2 when the command line is wrong.
+// exit status is 0 when none did, 1 when one did, 2 when the command line is wrong. With
+// -find it looks for one invariant, Kafka's own violations included, and the status is 1
+// when there was none.
 func fuzz(args []string, stdout, stderr io.Writer) int {
 	o, err := fuzzFlags(args, stderr)
 	switch {
@@ -45,13 +50,18 @@ func fuzz(args []string, stdout, stderr io.Writer) int {
 	began := time.Now()
 	tally := o.search(stderr, began)
 	tally.print(stdout, time.Since(began))
+	found := 1
+	if o.find != "" {
+		found = 0
+	}
 	if tally.bug == nil {
-		return 0
+		return 1 - found
 	}
 	if err := o.report(tally.bug, stdout, stderr); err != nil {
 		fmt.Fprintln(stderr, "tidemark fuzz:", err)
+		return 1
 	}
-	return 1
+	return found
 }
 
 func fuzzFlags(args []string, stderr io.Writer) (*fuzzOptions, error) {
@@ -79,9 +89,11 @@ func fuzzFlags(args []string, stderr io.Writer) (*fuzzOptions, error) {
 	flags.Uint64Var(&o.runs, "runs", 0, "how many runs to make, in place of -for")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the first run; each further run has the next one")
 	flags.BoolVar(&o.walk, "walk", false, "random walks: any message between brokers may be the next to arrive")
+	flags.StringVar(&o.find, "find", "", "an invariant to look for, Kafka's own violations of it included; those of others are not bugs then")
+	power := flags.Bool("power", true, "power cuts are among the faults")
 	flags.StringVar(&o.file, "o", "", "file to write what reproduces a bug to (default tidemark-fuzz-SEED.lab)")
 	usage := func() {
-		fmt.Fprintln(stderr, "usage: tidemark fuzz [-kafka V] [-set KEY=VALUE]... [-rule NAME=VALUE]... [-for 1m | -runs N] [-seed N] [-walk] [-o FILE.lab]")
+		fmt.Fprintln(stderr, "usage: tidemark fuzz [-kafka V] [-set KEY=VALUE]... [-rule NAME=VALUE]... [-for 1m | -runs N] [-seed N] [-walk] [-find INVARIANT] [-power=false] [-o FILE.lab]")
 		flags.SetOutput(stderr)
 		flags.PrintDefaults()
 	}
@@ -93,11 +105,13 @@ func fuzzFlags(args []string, stderr io.Writer) (*fuzzOptions, error) {
 	}
 	given := map[string]bool{}
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	o.Line = protocol.Line(*kafka)
+	o.Line, o.NoPower = protocol.Line(*kafka), !*power
 	err := o.Options.Check()
 	switch {
 	case flags.NArg() > 0:
 		return nil, fmt.Errorf("it takes flags only, not %q", flags.Arg(0))
+	case o.find != "" && !slices.ContainsFunc(check.Invariants, func(i check.Invariant) bool { return i.Name == o.find }):
+		return nil, fmt.Errorf("there is no invariant %q; cluster/REFERENCE.md lists them", o.find)
 	case given["for"] && given["runs"]:
 		return nil, errors.New("-for and -runs exclude each other")
 	case given["runs"] && o.runs == 0:
@@ -187,7 +201,7 @@ func (o *fuzzOptions) search(stderr io.Writer, began time.Time) *tally {
 	workers := runtime.GOMAXPROCS(0)
 	for range workers {
 		go func() {
-			runner := &search.Runner{Coverage: &search.Coverage{}}
+			runner := &search.Runner{Coverage: &search.Coverage{}, LookFor: o.find}
 			for seed, ok := p.take(); ok; seed, ok = p.take() {
 				s, outcome := o.one(runner, seed)
 				p.put(seed, s, &outcome)
@@ -222,6 +236,27 @@ func (o *fuzzOptions) one(runner *search.Runner, seed uint64) (search.Schedule, 
 	return s, safely(runner, s)
 }
 
+// commandLine is the search as somebody would type it, but for where it begins and ends.
+func (o *fuzzOptions) commandLine() string {
+	l := []string{"tidemark fuzz -kafka", string(o.Line)}
+	for _, r := range o.Rules {
+		l = append(l, "-rule", r.Name+"="+r.Value)
+	}
+	for _, s := range o.Settings {
+		l = append(l, "-set", s.Key+"="+s.Value)
+	}
+	if o.NoPower {
+		l = append(l, "-power=false")
+	}
+	if o.walk {
+		l = append(l, "-walk")
+	}
+	if o.find != "" {
+		l = append(l, "-find", o.find)
+	}
+	return strings.Join(l, " ")
+}
+
 // safely runs a schedule. A panic of the core is a failure, too.
 func safely(runner *search.Runner, s search.Schedule) (o search.Outcome) {
 	defer func() {
@@ -236,7 +271,7 @@ func safely(runner *search.Runner, s search.Schedule) (o search.Outcome) {
 func (o *fuzzOptions) report(b *bug, stdout, stderr io.Writer) error {
 	fmt.Fprintf(stderr, "seed %d: %s; shrinking\n", b.seed, b.outcome.Failure.Invariant)
 	before := len(b.schedule.Units)
-	runner := &search.Runner{}
+	runner := &search.Runner{LookFor: o.find}
 	small, outcome, runs := search.Shrink(b.schedule, b.outcome.Failure, func(s search.Schedule) search.Outcome { return safely(runner, s) }, shrinkRuns)
 	f := outcome.Failure
 	if f == nil {
@@ -246,29 +281,37 @@ func (o *fuzzOptions) report(b *bug, stdout, stderr io.Writer) error {
 	if file == "" {
 		file = fmt.Sprintf("tidemark-fuzz-%d.lab", b.seed)
 	}
-	walk := ""
-	if o.walk {
-		walk = " -walk"
-	}
-	text := fmt.Sprintf("# Found by tidemark fuzz%s -seed %d: %s is broken at %s.\n# %s\n%s", walk, b.seed, f.Invariant, f.At, f.Text, outcome.Lab())
+	text := fmt.Sprintf("# Found by %s -seed %d: %s is broken at %s.\n# %s\n%s", o.commandLine(), b.seed, f.Invariant, f.At, f.Text, outcome.Lab())
 	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "\nBUG: seed %d breaks %s at %s: %s\n%d units became %d in %d runs. Reproduce with\n  tidemark run %s\n",
-		b.seed, f.Invariant, f.At, f.Text, before, len(small.Units), runs, file)
-	if err := reproduces(file, text); err != nil {
+	verdict := "BUG"
+	if o.find != "" {
+		verdict = "FOUND"
+		if f.Excuse != "" {
+			fmt.Fprintf(stdout, "\nAs in Kafka: %s", f.Excuse)
+		}
+	}
+	fmt.Fprintf(stdout, "\n%s: seed %d breaks %s at %s: %s\n%d units became %d in %d runs. Reproduce with\n  tidemark run %s\n",
+		verdict, b.seed, f.Invariant, f.At, f.Text, before, len(small.Units), runs, file)
+	if err := o.reproduces(file, text); err != nil {
 		return fmt.Errorf("the file does not reproduce it: %w", err)
 	}
 	return nil
 }
 
 // reproduces runs a file, which must fail.
-func reproduces(file, text string) error {
+func (o *fuzzOptions) reproduces(file, text string) error {
 	s, err := script.Parse(file, text)
 	if err != nil {
 		return err
 	}
-	if _, err = s.Run(io.Discard); err == nil {
+	var shown strings.Builder
+	_, err = s.Run(&shown)
+	switch {
+	case err == nil && o.find != "" && strings.Contains(shown.String(), o.find+" violated"):
+		return nil
+	case err == nil:
 		return errors.New("every expectation held")
 	}
 	var broken *script.Error

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp/kb"
 	"github.com/gorilla/websocket"
 )
 
@@ -148,6 +149,9 @@ func TestNewcomersStory(t *testing.T) {
 	p.click(`//*[@id="kafkas"]//button[contains(., "2.4")]`)
 	p.wait("a cluster of Kafka 2.4 has begun", `__tidemark.state().kafka === "2.4" && document.querySelector("#kafkas [aria-pressed=true]").textContent.includes("2.4")`)
 	p.wait("nothing is left of the old one", replica(1, `r.role === "leader" && r.epoch === 0`)+` && document.querySelectorAll("#stage .rec.lost").length === 0`)
+	p.wait("the list of lines has the focus", `(document.querySelector("#kafkas select").focus(), true)`)
+	p.press(kb.End)
+	p.wait("a cluster of another line has begun", `__tidemark.state().kafka === "2.1" && document.querySelector("#kafkas select").value === "2.1"`)
 }
 
 // TestPageIsTheCluster: after sends, stops and starts the state that the page has folded

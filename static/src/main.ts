@@ -24,6 +24,8 @@ const region = by("stage-region");
 
 /** More events than this waiting to be shown (a hidden page) are folded at once, without their motion. */
 const BACKLOG = 20_000;
+// Of the release lines the first ones are buttons, the others a list.
+const FEATURED_LINES = 2;
 /** Events that change nothing on the stage but the messages, which are drawn for every frame anyway. */
 const UNSEEN = new Set(["message_sent", "message_delivered", "message_held", "message_released", "timer_fired", "process_started", "connection_closed",
   "watch_fired", "isr_update_sent", "read_nothing", "high_watermark_checkpointed", "statement_executed"]);
@@ -296,13 +298,20 @@ function showConnection(): void {
 function showKafkas(): void {
   if (!hello) return;
   const h = hello;
-  by("kafkas").replaceChildren(...h.kafkas.map((line, i) => {
+  const restart = (line: string): void => {
+    if (line !== hello?.kafka) void transport.request("restart", { kafka: line });
+  };
+  const buttons = h.kafkas.slice(0, FEATURED_LINES).map((line, i) => {
     const b = el("button", { type: "button", "aria-pressed": String(line === h.kafka), title: t("kafka.hint", { line }) }, i === 0 ? `kafka ${line}` : line);
-    b.addEventListener("click", () => {
-      if (line !== hello?.kafka) void transport.request("restart", { kafka: line });
-    });
+    b.addEventListener("click", () => restart(line));
     return b;
-  }));
+  });
+  const others = h.kafkas.slice(FEATURED_LINES);
+  const rest = el("select", { "aria-label": t("kafka.others"), title: t("kafka.others"), "data-on": String(others.includes(h.kafka)) },
+    el("option", { value: "" }, "…"), ...others.map((line) => el("option", { value: line }, line)));
+  rest.value = others.includes(h.kafka) ? h.kafka : "";
+  rest.addEventListener("change", () => rest.value ? restart(rest.value) : (rest.value = others.includes(h.kafka) ? h.kafka : ""));
+  by("kafkas").replaceChildren(...buttons, ...(others.length ? [rest] : []));
 }
 
 // Two quick presses are two steps, also before the server has answered the first.
