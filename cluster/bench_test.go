@@ -82,14 +82,32 @@ func BenchmarkClone(b *testing.B) {
 	}
 }
 
+// heap is how much of it is in use.
+func heap() float64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
+
+// BenchmarkMillionEvents reports the heap of a cluster after a million events.
+func BenchmarkMillionEvents(b *testing.B) {
+	for b.Loop() {
+		before := heap()
+		c := benchCluster(b)
+		for c.Seq() < 1_000_000 {
+			if !c.Step() {
+				b.Fatal("nothing happens any more")
+			}
+		}
+		b.ReportMetric((heap()-before)/1e6, "MB/run")
+		b.ReportMetric(float64(len(c.ledger.Records)), "records/run")
+		runtime.KeepAlive(c)
+	}
+}
+
 // BenchmarkMemory reports the heap of a cluster, new and after 10,000 steps, and its goroutines.
 func BenchmarkMemory(b *testing.B) {
-	heap := func() float64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return float64(m.HeapAlloc)
-	}
 	const n = 200
 	goroutines := runtime.NumGoroutine()
 	for b.Loop() {
