@@ -259,7 +259,7 @@ func (s *Server) notify(w watch, what WatchType, out *sim.Outbox) {
 	x := &s.sessions[i]
 	before := trace.Because(out, trace.Emit(out, trace.Event{Kind: trace.WatchFired, Node: NodeID, Peer: x.owner, Path: w.path, Text: what.String()}))
 	x.events++
-	out.Push(x.conn, x.incarnation, &WatchEvent{Path: w.path, Kind: w.kind, Type: what, Zxid: s.tree.zxid, Nth: x.events})
+	out.Push(x.conn, x.incarnation, &WatchEvent{Path: w.path, Kind: w.kind, Type: what, Nth: x.events})
 	trace.Because(out, before)
 }
 

@@ -141,8 +141,10 @@ func (s *Session) Deliver(now sim.Time, m *sim.Message, out *sim.Outbox) (Notice
 		if b.Nth != s.events+1 {
 			return s.lost(now, out) // see broken
 		}
+		// It does not say up to where the client has seen everything: the watch of an earlier
+		// change may be told after it. In ZooKeeper it has no zxid.
 		s.events++
-		s.heard, s.lastZxid = now, max(s.lastZxid, b.Zxid)
+		s.heard = now
 		s.watches = slices.DeleteFunc(s.watches, func(w watchName) bool { return w.path == b.Path && w.kind == b.Kind })
 		return Notice{Kind: Watched, Watch: b}, true
 	case *Answer:

@@ -106,7 +106,6 @@ type WatchEvent struct {
 	Path string
 	Kind WatchKind
 	Type WatchType
-	Zxid int64
 	Nth  uint64 // on its connection, from 1
 }
 
