@@ -16,6 +16,7 @@ type excuses struct {
 	replicas []replica // that were seen
 	written  [][]isrOf // by partition: the ISR in ZooKeeper, the latest of each leader epoch
 	unsafe   uint64    // a bit by partition: see unknownMember
+	cuts     []cut     // to the high watermark
 	diverged uint64    // a bit by partition: a follower went on, or joined the ISR, from another record than its leader's
 	earlier  uint64    // a bit by partition: a role of an earlier leader epoch was taken up again
 	unclean  uint64    // a bit by partition: a leader was elected from outside the ISR
@@ -35,6 +36,13 @@ type replica struct {
 	isr       protocol.Brokers // of a leader
 	start     protocol.Offset
 	records   []protocol.Record
+}
+
+// cut is where a follower cut its log, in which leader epoch.
+type cut struct {
+	partition protocol.Partition
+	epoch     protocol.Epoch
+	to        protocol.Offset
 }
 
 type isrOf struct {
@@ -98,8 +106,16 @@ func (x *excuses) observe(e *trace.Event) {
 			}
 		}
 	case trace.HighWatermarkAdvanced:
-		if r := x.replica(e); r.role == trace.RoleLeader && x.unknownMember(r) {
+		r := x.replica(e)
+		if r.role != trace.RoleLeader {
+			break
+		}
+		if x.unknownMember(r) {
 			x.unsafe |= 1 << e.Partition
+		}
+		// A leader of an earlier epoch commits what a follower has cut meanwhile.
+		if slices.ContainsFunc(x.cuts, func(c cut) bool { return c.partition == e.Partition && c.epoch > r.epoch && c.to < e.HW }) {
+			x.diverged |= 1 << e.Partition
 		}
 	case trace.LogAppended:
 		if r := *x.replica(e); r.role == trace.RoleFollower && x.apart(&r) {
@@ -108,7 +124,11 @@ func (x *excuses) observe(e *trace.Event) {
 		r := x.replica(e)
 		r.records = append(r.records, e.Records...)
 	case trace.LogTruncated:
-		x.replica(e).cut(e.Offset)
+		r := x.replica(e)
+		r.cut(e.Offset)
+		if e.How == trace.ToHighWatermark {
+			x.cuts = append(x.cuts, cut{e.Partition, r.epoch, e.Offset})
+		}
 	case trace.LogTailLost:
 		x.replica(e).cut(e.Offset)
 		x.power |= 1 << e.Partition
