@@ -15,6 +15,17 @@ const (
 	causeUnclean      = "an unclean election: a replica outside the ISR leads (KAFKA-1028)"
 )
 
+const (
+	causeUnknownMember = "a leader committed without an ISR member: it never learned that its ISR write was done (until KIP-497)"
+	causeEarlierLife   = "a restarted broker took up a role meant for its earlier life (until KIP-380)"
+)
+
+// bounces reports whether a line tells a broker's lives apart.
+func bounces(line protocol.Line) bool {
+	r, err := protocol.RulesOf(line)
+	return err == nil && r.BounceDetection
+}
+
 // ownCause is the public case of a release line that an event makes happen, in a line
 // that does not uphold the invariant that it breaks. Stale: whom it happens to follows a
 // leader in an epoch that is over.

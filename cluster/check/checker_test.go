@@ -130,6 +130,7 @@ func TestEveryInvariantCanBeViolated(t *testing.T) {
 		AckedAllCommitted: {func(t *tale) {
 			t.log(1, 0, 0, 0)
 			t.event(trace.Event{Kind: trace.RecordQueued, Node: 10, Values: []protocol.Value{0}})
+			t.event(trace.Event{Kind: trace.RecordSent, Node: 10, Values: []protocol.Value{0}})
 		}, func(t *tale) { t.event(trace.Event{Kind: trace.RecordAcked, Node: 10, Values: []protocol.Value{0}}) }},
 		SequencesFollow: {func(t *tale) {
 			for v := range protocol.Value(2) {

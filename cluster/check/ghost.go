@@ -13,10 +13,12 @@ type ghost struct {
 	leaders   []protocol.Broker  // by leader epoch; 0: nobody
 	isrs      []protocol.Brokers // by version of the state znode
 	isr       protocol.Brokers   // in ZooKeeper
+	epochISRs []protocol.Brokers // by leader epoch: the latest in ZooKeeper
 	epoch     protocol.Epoch     // highest in ZooKeeper
 	copies    [protocol.MaxBrokers + 1]replica
 	broken    []breach
 	cause     string // the first thing that happened after which Kafka promises nothing
+	ofLine    bool   // it is the line's own flaw
 }
 
 // replica is how much of what was committed a replica's log has.
@@ -27,7 +29,8 @@ type replica struct {
 	// prefixes has, by offset, a hash of the log up to and with the record there.
 	prefixes []uint64
 	// blind: the log begins after offset 0, so that hashes of its prefixes are not known.
-	blind bool
+	blind   bool
+	highest protocol.Epoch // in which its broker led or followed, in any of its lives
 }
 
 // written is a record that was appended somewhere, and what came before it.
@@ -75,7 +78,7 @@ func (g *ghost) cut(n sim.NodeID, offset protocol.Offset) {
 
 // began follows a log that begins anew at an offset.
 func (g *ghost) began(n sim.NodeID, offset protocol.Offset) {
-	*g.copy(n) = replica{match: offset, blind: offset > 0}
+	*g.copy(n) = replica{match: offset, blind: offset > 0, highest: g.copy(n).highest}
 }
 
 // commit notes that a record is committed at the next offset, and which logs have it.

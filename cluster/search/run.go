@@ -39,6 +39,7 @@ type Failure struct {
 	At        sim.Time
 	Text      string
 	Excuse    string // why Kafka itself allows it here; empty: a bug
+	ofLine    bool   // the excuse is the release line's own
 	// statement is what fails in the file that reproduces it.
 	statement string
 }
@@ -74,8 +75,8 @@ func (o *Outcome) Lab() string {
 type Runner struct {
 	Coverage  *Coverage // gets every event, when it is set
 	Unchecked bool      // without the invariants of package check, to see what they cost
-	// LookFor is an invariant whose violations are looked for, Kafka's own as well; those
-	// of others are not bugs then.
+	// LookFor is an invariant whose violations are looked for, those of the release line's
+	// own as well; violations of others are not bugs then.
 	LookFor string
 	latest  *execution
 }
@@ -166,7 +167,7 @@ func (x *execution) failed() bool {
 	}
 	for i := x.seen; i < len(x.checker.Violations) && x.outcome.Failure == nil; i++ {
 		v := &x.checker.Violations[i]
-		f := Failure{Invariant: v.Invariant, Cause: x.causes[i].String(), At: v.Time, Text: v.Text, Excuse: v.Excuse, statement: "expect invariants hold"}
+		f := Failure{Invariant: v.Invariant, Cause: x.causes[i].String(), At: v.Time, Text: v.Text, Excuse: v.Excuse, ofLine: v.OfLine, statement: "expect invariants hold"}
 		if f.Excuse == "" {
 			effective, planned := x.rules()
 			f.Excuse = x.excuses.ofRecords(v.Partition, effective, planned)
@@ -179,7 +180,7 @@ func (x *execution) failed() bool {
 
 func (x *execution) note(f Failure) {
 	switch {
-	case x.lookFor == f.Invariant:
+	case x.lookFor == f.Invariant && (f.Excuse == "" || f.ofLine):
 		f.statement = "show invariants"
 		x.outcome.Failure = &f
 		return
