@@ -331,7 +331,7 @@ func (c *Checker) cut(e *trace.Event) {
 		c.blame(e.Partition, causePower)
 	case e.Kind == trace.LogWiped && counted:
 		c.blame(e.Partition, causeWipe)
-	case e.Kind == trace.LogTruncated && lost > 0:
+	case e.Kind == trace.LogTruncated && lost > 0 && g.isr.Has(protocol.Broker(e.Node)):
 		c.violated(e, CommittedStays, e.Partition, "broker %d cut %d committed records off, from offset %d on", e.Node, lost, to)
 	}
 	c.isrs(e)

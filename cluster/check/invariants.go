@@ -58,7 +58,7 @@ var Invariants = []Invariant{
 	{Name: SameTailSamePrefix, Statement: "two logs with the same leader epoch at the same offset are the same up to there", Since: fenced},
 	{Name: LogEpochsRise, Statement: "leader epochs do not fall along a log", Since: fenced},
 	{Name: CommittedAgrees, Statement: "what a leader commits at an offset is what was committed there before: a consumer never sees two records at one offset", Since: fenced},
-	{Name: CommittedStays, Statement: "no replica cuts a committed record off its log", Since: fenced},
+	{Name: CommittedStays, Statement: "no member of the ISR in ZooKeeper cuts a committed record off its log", Since: fenced},
 	{Name: LogMatching, Statement: "what a replica has below its high watermark is what was committed there, so that any two replicas agree below both of theirs", Since: fenced},
 	{Name: WeakISR, Statement: "every member of a leader's own ISR has what that leader has below its high watermark", Since: fenced},
 	{Name: StrongISR, Statement: "every member of the ISR in ZooKeeper has every committed record", Since: fenced},

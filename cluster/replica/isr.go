@@ -42,11 +42,12 @@ func (m *Manager) expireISRs(ctx coord.Context) {
 // version this leader knows. The ISR in memory changes only when it has succeeded.
 // Kafka: Partition.updateIsr, ReplicationUtils.updateLeaderAndIsr.
 func (m *Manager) writeISR(ctx coord.Context, p *Partition, isr protocol.Brokers, expand bool) {
-	p.update = isrUpdate{active: true, expand: expand, isr: isr}
+	m.updates++
+	p.update = isrUpdate{active: true, expand: expand, isr: isr, number: m.updates}
 	trace.Emit(ctx.Out, trace.Event{Kind: trace.ISRUpdateSent, Node: m.node(), Partition: p.id, ISR: isr})
 	ctx.Session.Submit(ctx.Now, coord.Op{
 		Kind: coord.SetData, Path: coord.StatePath(m.config.Catalog.Name(p.id)), Data: p.stateData(), Version: p.zkVersion,
-	}, coord.Tag{Owner: OwnerReplica, What: tagWriteISR, Partition: p.id}, ctx.Out)
+	}, coord.Tag{Owner: OwnerReplica, What: tagWriteISR, Partition: p.id, N: p.update.number}, ctx.Out)
 	if !ctx.Session.IsConnected() {
 		m.tellBlocked(ctx, p)
 	}
@@ -73,10 +74,13 @@ func (m *Manager) ZooKeeperLost(ctx coord.Context) {
 	}
 }
 
-// SessionExpired tells, where the line does not ask again in the next session, that what was submitted will not be answered.
+// SessionExpired tells, where the line does not ask again in the next session, that what
+// was submitted will not be answered.
 func (m *Manager) SessionExpired(ctx coord.Context) {
+	// What waits behind a refused update may write another one: that goes to the next session.
+	last := m.updates
 	for _, p := range m.partitions {
-		if p != nil && p.update.active {
+		if p != nil && p.update.active && p.update.number <= last {
 			m.refused(ctx, p)
 		}
 	}
@@ -85,23 +89,24 @@ func (m *Manager) SessionExpired(ctx coord.Context) {
 // Answered takes ZooKeeper's answer to an operation of this package.
 func (m *Manager) Answered(ctx coord.Context, tag coord.Tag, a *coord.Answer) {
 	p := m.partition(tag.Partition)
+	if tag.What != tagNotify && (p == nil || !p.update.active || p.update.number != tag.N) {
+		return // of an update that was given up meanwhile
+	}
 	switch tag.What {
 	case tagWriteISR:
 		switch {
-		case p == nil || !p.update.active:
 		case a.Err == coord.OK:
 			m.updated(ctx, p, a.Stat.Version)
 		case a.Err == coord.BadVersion && m.config.Rules.RereadRefusedISRWrite:
 			// Perhaps it was this very write, and its answer was lost: read it again
 			// (KAFKA-1382).
 			ctx.Session.Submit(ctx.Now, coord.Op{Kind: coord.Get, Path: coord.StatePath(m.config.Catalog.Name(p.id))},
-				coord.Tag{Owner: OwnerReplica, What: tagReadISR, Partition: p.id}, ctx.Out)
+				coord.Tag{Owner: OwnerReplica, What: tagReadISR, Partition: p.id, N: p.update.number}, ctx.Out)
 		default:
 			m.refused(ctx, p)
 		}
 	case tagReadISR:
 		switch {
-		case p == nil || !p.update.active:
 		case a.Err == coord.OK && a.Data == p.stateData():
 			m.updated(ctx, p, a.Stat.Version)
 		default:

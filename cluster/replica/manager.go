@@ -21,6 +21,7 @@ type Manager struct {
 	produces     []delayedProduce
 	expanding    []expandingFetch
 	locked       []sim.Message        // requests that wait for a locked partition, in order
+	updates      int64                // ISR updates so far
 	changedISRs  []protocol.Partition // not yet told to the controller
 	changedAt    sim.Time             // when the latest of them changed
 	toldAt       sim.Time             // when changes were last told

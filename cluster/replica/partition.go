@@ -46,7 +46,8 @@ const longAgo = -1 << 62
 type isrUpdate struct {
 	active  bool
 	expand  bool
-	blocked bool // ZooKeeper was out of reach, and it was told
+	blocked bool  // ZooKeeper was out of reach, and it was told
+	number  int64 // of the update: answers to an earlier one are not its own
 	isr     protocol.Brokers
 }
 

@@ -268,6 +268,10 @@ func (x *execution) startStopped(s *trace.Snapshot) {
 	}
 }
 
+// noticed is how long an operator leaves a broker down after its session has ended: the
+// old lines take no notice of one that is back before their controller has looked.
+const noticed = 5 * sim.Second
+
 // roll restarts the brokers one by one.
 func (x *execution) roll() {
 	session := sim.Time(x.cluster.Settings().ZooKeeperSessionTimeout)
@@ -277,7 +281,7 @@ func (x *execution) roll() {
 			return
 		}
 		x.cluster.Do(cluster.StopBrokers{Brokers: []protocol.Broker{b}})
-		x.cluster.RunUntil(x.cluster.Now() + session + sim.Second)
+		x.cluster.RunUntil(x.cluster.Now() + session + noticed)
 		x.cluster.Do(cluster.StartBrokers{Brokers: []protocol.Broker{b}})
 	}
 }
