@@ -1,0 +1,66 @@
+package cluster
+
+import (
+	"testing"
+
+	"tidemark/cluster/check"
+	"tidemark/cluster/protocol"
+	"tidemark/cluster/trace"
+)
+
+// checkBatches requires what logs know of idempotent producers to be what those know of
+// themselves. It counts what it looked at.
+func checkBatches(t *testing.T, c *Cluster) int {
+	looked := 0
+	s := c.Snapshot()
+	for i := range s.Replicas {
+		r := &s.Replicas[i]
+		known := map[protocol.Offset]bool{}
+		for _, b := range c.machines[r.Broker].Batches(r.Partition) {
+			for at := max(b.Base, r.LogStart); at < b.End(); at++ {
+				x := s.Record(r.Records[at-r.LogStart].Value)
+				known[at] = true
+				if seq := b.First + protocol.Sequence(at-b.Base); x.ProducerID != b.Producer || x.Sequence != seq {
+					t.Errorf("broker %d has sequence %d of producer id %d at %d of partition %d, its producer knows it as %d of %d",
+						r.Broker, seq, b.Producer, at, r.Partition, x.Sequence, x.ProducerID)
+				}
+			}
+		}
+		for k, record := range r.Records {
+			at := r.LogStart + protocol.Offset(k)
+			if x := s.Record(record.Value); x.ProducerID != protocol.NoProducerID && !known[at] {
+				t.Errorf("broker %d does not know the sequence number at %d of partition %d", r.Broker, at, r.Partition)
+			}
+		}
+		looked += len(known)
+	}
+	return looked
+}
+
+// TestBatches: whatever happens, no invariant is broken for a reason that Kafka has not, and
+// what logs know of idempotent producers is what those producers sent. (Package search
+// heals the cluster, too, and requires it to come to rest.)
+func TestBatches(t *testing.T) {
+	committed, recognised, numbered := 0, 0, 0
+	seeds(t, func(t *testing.T, line protocol.Line, seed uint64) {
+		checker := check.New(nil)
+		c := newCluster(t, article(line, seed), checker.Observe, func(e *trace.Event) {
+			switch e.Kind {
+			case trace.DuplicateRecognised:
+				recognised++
+			case trace.RecordAcked:
+				committed++
+			}
+		})
+		play(t, c, randomScript(seed+1000, 60), runUntil)
+		if numbered += checkBatches(t, c); t.Failed() {
+			t.Log(c.Recording().Lab(c.Now()))
+		}
+		for _, v := range checker.Unexcused() {
+			t.Errorf("%s at event %d (%s): %s\n%s", v.Invariant, v.Event, v.Time, v.Text, c.Recording().Lab(c.Now()))
+		}
+	})
+	if committed == 0 || recognised == 0 || numbered == 0 {
+		t.Errorf("%d acknowledgements, %d duplicates recognised, %d records numbered: the runs reached nothing", committed, recognised, numbered)
+	}
+}
