@@ -165,6 +165,8 @@ func (x Set) check(c *Cluster) error {
 	return c.settings.Clone().Set(x.Topic, x.Key, x.Value)
 }
 
+// Differs: a setting that changes is in force everywhere at once. Kafka's travel through
+// /config/changes, and each broker hears of them in its own time.
 func (x Set) apply(c *Cluster) {
 	if err := c.settings.Set(x.Topic, x.Key, x.Value); err != nil {
 		panic(err)

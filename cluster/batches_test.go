@@ -37,8 +37,38 @@ func checkBatches(t *testing.T, c *Cluster) int {
 	return looked
 }
 
+// checkEpochs requires the leader epoch caches to be what the logs say: rising in both
+// fields, and in effect at every record. (In the lines before KAFKA-7415 a record of an
+// epoch that does not fit has no entry.)
+func checkEpochs(t *testing.T, c *Cluster) {
+	s := c.Snapshot()
+	for i := range s.Replicas {
+		r := &s.Replicas[i]
+		cache := c.machines[r.Broker].Epochs(r.Partition)
+		for k := 1; k < len(cache); k++ {
+			if cache[k].Epoch <= cache[k-1].Epoch || cache[k].Start < cache[k-1].Start {
+				t.Errorf("broker %d has epochs %v of partition %d", r.Broker, cache, r.Partition)
+			}
+		}
+		if !c.rules.EpochCacheRepairs {
+			continue
+		}
+		for k, record := range r.Records {
+			at, epoch := r.LogStart+protocol.Offset(k), protocol.NoEpoch
+			for _, e := range cache {
+				if e.Start <= at {
+					epoch = e.Epoch
+				}
+			}
+			if epoch != record.Epoch {
+				t.Errorf("broker %d has epoch %d at %d of partition %d, and its cache says %d", r.Broker, record.Epoch, at, r.Partition, epoch)
+			}
+		}
+	}
+}
+
 // TestBatches: whatever happens, no invariant is broken for a reason that Kafka has not, and
-// what logs know of idempotent producers is what those producers sent. (Package search
+// what logs know of leader epochs and of idempotent producers is so. (Package search
 // heals the cluster, too, and requires it to come to rest.)
 func TestBatches(t *testing.T) {
 	committed, recognised, numbered := 0, 0, 0
@@ -53,6 +83,7 @@ func TestBatches(t *testing.T) {
 			}
 		})
 		play(t, c, randomScript(seed+1000, 60), runUntil)
+		checkEpochs(t, c)
 		if numbered += checkBatches(t, c); t.Failed() {
 			t.Log(c.Recording().Lab(c.Now()))
 		}

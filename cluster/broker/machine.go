@@ -162,6 +162,14 @@ func (m *Machine) Batches(p protocol.Partition) []protocol.Batch {
 	return nil
 }
 
+// Epochs is the leader epoch cache of a partition's log.
+func (m *Machine) Epochs(p protocol.Partition) []storage.EpochStart {
+	if l := m.disk.Log(p); l != nil {
+		return l.Epochs.Entries()
+	}
+	return nil
+}
+
 // IsController reports whether the broker believes it is the controller.
 func (m *Machine) IsController() bool { return m.broker != nil && m.broker.controller.Active() }
 

@@ -42,10 +42,11 @@ func ownCause(line protocol.Line, e *trace.Event, stale bool) string {
 	case e.Kind == trace.ISRExpanded, e.Kind == trace.ZnodeChanged:
 		return "a follower joined the ISR before it had reached the start of the leader's epoch (KAFKA-7128)"
 	}
-	switch line {
-	case "0.8", "0.9", "0.10":
+	r, _ := protocol.RulesOf(line)
+	switch r.Truncation {
+	case protocol.TruncateToHighWatermark:
 		return "logs that part above the high watermark are not reconciled (KIP-101)"
-	case "0.11":
+	case protocol.TruncateOneRound:
 		return "one question about the latest epoch does not find where two logs part (KIP-279, KAFKA-6361)"
 	}
 	return "a follower in an older epoch was counted (KIP-320, KAFKA-6880)"
