@@ -70,6 +70,9 @@ func TestEveryView(t *testing.T) {
 			p.faults()
 			p.look(script, name+"-faults")
 
+			p.administer()
+			p.look(script, name+"-moved")
+
 			p.click("#help-button")
 			p.wait("the help is shown", `!document.getElementById("help").hidden`)
 			p.look(script, name+"-help")
@@ -113,6 +116,19 @@ func (p *page) faults() {
 		p.statement(statement)
 	}
 	p.wait("broker 2 leads", `__tidemark.state().replicas.some(r => r.broker === "2" && r.role === "leader")`)
+	p.click("#play")
+	p.wait("it is paused", `document.getElementById("conn").dataset.state === "paused" && __tidemark.shown().seq === __tidemark.seq()`)
+}
+
+// administer does what an operator does: a partition on its way to another broker, with a
+// slow disk and a message that will be lost.
+func (p *page) administer() {
+	p.t.Helper()
+	for _, statement := range []string{"thaw broker 4", "heal", "start broker 1", "commit R", "slow disk of 3 by 200ms", "drop next fetch 3 -> 2", "reassign topic1-0 to 4 2 3"} {
+		p.statement(statement)
+	}
+	p.click("#play")
+	p.wait("broker 4 has a replica", `__tidemark.state().replicas.some(r => r.broker === "4" && r.partition === "topic1-0" && r.values.length > 0)`)
 	p.click("#play")
 	p.wait("it is paused", `document.getElementById("conn").dataset.state === "paused" && __tidemark.shown().seq === __tidemark.seq()`)
 }
