@@ -126,6 +126,7 @@ export class ConsumersCard {
     text(row.title, `${r.node} ← ${r.partition}`);
     text(row.acks, r.position < 0 ? t("reader.unknown") : t("reader.position", { offset: r.position }));
     text(row.note, r.committed < 0 ? "" : t("reader.committed", { offset: r.committed }));
+    row.note.title = r.committed < 0 ? "" : t("reader.committed_hint", { offset: r.committed });
     set(row.root, "class", `client ${hueOf(r.partition, this.scene)}`);
     const shown = fitting(r.read, layout.consumers.w, layout.unit, (x) => String(x.offset).length);
     const key = `${t("consumers")}|${r.read.length}|${shown.map((x) => `${x.offset}${x.value}`).join()}`;
