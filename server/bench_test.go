@@ -13,6 +13,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"tidemark/cluster/runner"
+	"tidemark/cluster/sim"
 	"tidemark/cluster/trace"
 )
 
@@ -127,7 +128,7 @@ func BenchmarkFullRun(b *testing.B) {
 			b.Fatal(err)
 		}
 		for n < l.RunEvents {
-			r.Step()
+			r.StepUntil(sim.Never)
 		}
 		after, _ := memory()
 		begun := time.Now()

@@ -41,15 +41,17 @@ func (f *fakeRun) Next() (sim.Time, bool) { return f.next, true }
 func (f *fakeRun) Names() *trace.Names    { return &f.names }
 func (f *fakeRun) Recording() string      { return strings.Join(f.log, "\n") }
 
-func (f *fakeRun) Step() bool {
+func (f *fakeRun) StepUntil(t sim.Time) bool {
+	if f.next > t {
+		return false
+	}
 	f.now, f.next = f.next, f.next+fakeStep
 	f.emit(trace.BrokerStarted, "")
 	return true
 }
 
 func (f *fakeRun) RunUntil(t sim.Time) {
-	for f.next <= t {
-		f.Step()
+	for f.StepUntil(t) {
 	}
 	f.now = max(f.now, t)
 }

@@ -43,7 +43,10 @@ func (f *fakeRun) Next() (sim.Time, bool) { return f.next, f.next != sim.Never }
 func (f *fakeRun) Names() *trace.Names    { return &f.names }
 func (f *fakeRun) Recording() string      { return strings.Join(f.log, "\n") }
 
-func (f *fakeRun) Step() bool {
+func (f *fakeRun) StepUntil(t sim.Time) bool {
+	if f.next > t {
+		return false
+	}
 	f.now, f.steps = f.next, f.steps+1
 	f.next += f.every
 	if f.onStep != nil {
@@ -55,8 +58,7 @@ func (f *fakeRun) Step() bool {
 }
 
 func (f *fakeRun) RunUntil(t sim.Time) {
-	for f.next <= t {
-		f.Step()
+	for f.StepUntil(t) {
 	}
 	f.now = max(f.now, t)
 }

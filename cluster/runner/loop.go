@@ -142,7 +142,9 @@ func (l *loop) advance() {
 			}
 			before := l.ring.next()
 			l.stepped = started
-			l.stepOnce()
+			if !l.stepUntil(target) {
+				continue // what was due came to nothing
+			}
 			l.allowance -= float64(l.ring.next() - before)
 			if l.checkFull() {
 				return
@@ -154,9 +156,9 @@ func (l *loop) advance() {
 // burst is how many events may happen at once when it was quiet before.
 func (l *loop) burst() float64 { return float64(l.cfg.Limits.EventsPerSecond) / 20 }
 
-func (l *loop) stepOnce() bool {
+func (l *loop) stepUntil(t sim.Time) bool {
 	l.snapshot = nil
-	return l.run.Step()
+	return l.run.StepUntil(t)
 }
 
 func (l *loop) checkFull() bool {
@@ -284,7 +286,7 @@ func (l *loop) step(story bool) (Result, error) {
 	found := false
 	l.protect(func() {
 		for range l.cfg.Limits.SearchSteps {
-			if !l.stepOnce() || l.checkFull() {
+			if !l.stepUntil(sim.Never) || l.checkFull() {
 				return
 			}
 			events := int(l.ring.next() - first)

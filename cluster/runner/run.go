@@ -13,7 +13,7 @@ import (
 type Run interface {
 	Now() sim.Time
 	Next() (sim.Time, bool)
-	Step() bool
+	StepUntil(sim.Time) bool // one step, unless it would come later
 	RunUntil(sim.Time)
 	Snapshot() *trace.Snapshot
 	Names() *trace.Names
