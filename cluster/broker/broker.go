@@ -21,6 +21,8 @@ type broker struct {
 	metadata   metadataCache
 
 	registered      bool
+	serving         bool           // it handles requests
+	early           []sim.Message  // requests that came before that, in order
 	epoch           int64          // czxid of its registration (KIP-380)
 	controllerEpoch protocol.Epoch // the highest it has heard of
 	waiting         []sim.Message  // control requests that wait for a locked partition, in order
@@ -58,6 +60,7 @@ const registerRetry = 500 * sim.Millisecond
 
 func newBroker(m *Machine, now sim.Time, out *sim.Outbox) *broker {
 	b := &broker{id: m.id, config: m.config}
+	b.serving = !m.config.Rules.ServeAfterRegistration
 	b.metadata.controller = protocol.NoBroker
 	b.controller = controller.New(m.id, m.config, m.heldControl)
 	b.replicas = replica.NewManager(m.id, m.config, &m.disk, m.heldFetches, out)
@@ -84,6 +87,10 @@ func (b *broker) step(now sim.Time, in *sim.Input, out *sim.Outbox) {
 }
 
 func (b *broker) deliver(ctx coord.Context, msg *sim.Message) {
+	if !b.serving && !msg.Answer {
+		b.early = append(b.early, *msg)
+		return
+	}
 	switch body := msg.Body.(type) {
 	case *coord.Answer, *coord.WatchEvent:
 		if n, ok := b.session.Deliver(ctx.Now, msg, ctx.Out); ok {
@@ -105,6 +112,17 @@ func (b *broker) deliver(ctx coord.Context, msg *sim.Message) {
 		b.waiting = append(b.waiting, *msg) // in order, behind those that wait
 	default:
 		b.replicas.Request(ctx, msg)
+	}
+}
+
+// serve begins to handle requests. Kafka: KafkaServer.startup, which starts the threads of
+// the network last.
+func (b *broker) serve(ctx coord.Context) {
+	b.serving = true
+	for len(b.early) > 0 {
+		msg := b.early[0]
+		b.early = slices.Delete(b.early, 0, 1)
+		b.deliver(ctx, &msg)
 	}
 }
 
@@ -249,7 +267,7 @@ func (b *broker) clone(m *Machine) *broker {
 	c.controller = b.controller.Clone(m.config)
 	c.replicas = b.replicas.Clone(m.config, &m.disk)
 	c.metadata.partitions = slices.Clone(b.metadata.partitions)
-	c.waiting = slices.Clone(b.waiting)
+	c.waiting, c.early = slices.Clone(b.waiting), slices.Clone(b.early)
 	c.producerIDs.waiting = slices.Clone(b.producerIDs.waiting)
 	return &c
 }

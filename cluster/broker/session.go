@@ -69,6 +69,7 @@ func (b *broker) registration(ctx coord.Context, tag coord.Tag, a *coord.Answer)
 	switch {
 	case a.Err == coord.OK || mine:
 		b.registered, b.epoch = true, a.Stat.Czxid
+		b.serve(ctx)
 		trace.Because(ctx.Out, trace.Emit(ctx.Out, trace.Event{Kind: trace.BrokerRegistered, Node: sim.NodeID(b.id)}))
 		b.controller.Start(ctx)
 	case a.Err == coord.NodeExists && b.config.Rules.EarlyRestart == protocol.EarlyRestartAccepted:

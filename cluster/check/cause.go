@@ -7,8 +7,8 @@ import (
 
 // The causes for which Kafka itself promises nothing more about a partition.
 const (
-	causePower = "a power cut took records from an ISR member that were not on its disk (KAFKA-3919)"
-	causeWipe  = "the disk of an ISR member, or one with committed records, was wiped"
+	causePower = "a power cut took records that were not on disk (KAFKA-3919)"
+	causeWipe  = "a disk was wiped"
 	// In all lines: makeLeader forgets the replicas outside the new assignment, which are in
 	// the ISR until they are taken out of it.
 	causeReassignment = "a leader in the middle of a reassignment counts its new assignment only, while the ISR still has the old one"

@@ -246,8 +246,10 @@ func (c *Checker) knowsISR(e *trace.Event, r *trace.ReplicaState) {
 // tookRole: a restarted broker knows no epoch and takes up whatever it is told first. In
 // lines that do not tell its lives apart that may be meant for an earlier one.
 func (c *Checker) tookRole(e *trace.Event) {
-	x := c.ghost(e.Partition).copy(e.Node)
-	if e.Epoch < x.highest && !bounces(c.state.Line) {
+	g := c.ghost(e.Partition)
+	x := g.copy(e.Node)
+	again := e.Epoch == x.highest && e.Kind == trace.BecameLeader && int(e.Version) < len(g.isrs)-1
+	if (e.Epoch < x.highest || again) && !bounces(c.state.Line) {
 		c.blame(e.Partition, causeEarlierLife)
 	}
 	x.highest = max(x.highest, e.Epoch)
@@ -323,26 +325,17 @@ func (c *Checker) cut(e *trace.Event) {
 	default:
 		g.cut(e.Node, to)
 	}
-	// What an ISR member loses with its disk a leader may have counted already, although it
-	// was not committed yet.
-	counted := lost > 0 || c.inAnyISR(e.Node, e.Partition)
+	// What is lost with a disk a leader may count all the same, committed or not, in the ISR
+	// or not: a fetch that was sent before may be still to arrive.
 	switch {
-	case e.Kind == trace.LogTailLost && counted:
+	case e.Kind == trace.LogTailLost:
 		c.blame(e.Partition, causePower)
-	case e.Kind == trace.LogWiped && counted:
+	case e.Kind == trace.LogWiped:
 		c.blame(e.Partition, causeWipe)
 	case e.Kind == trace.LogTruncated && lost > 0 && g.isr.Has(protocol.Broker(e.Node)):
 		c.violated(e, CommittedStays, e.Partition, "broker %d cut %d committed records off, from offset %d on", e.Node, lost, to)
 	}
 	c.isrs(e)
-}
-
-// inAnyISR reports whether a broker is in the ISR, as ZooKeeper has it or any leader.
-func (c *Checker) inAnyISR(n sim.NodeID, p protocol.Partition) bool {
-	b := protocol.Broker(n)
-	return c.ghost(p).isr.Has(b) || slices.ContainsFunc(c.state.Replicas, func(r trace.ReplicaState) bool {
-		return r.Partition == p && r.Role == trace.RoleLeader && r.ISR.Has(b)
-	})
 }
 
 func (c *Checker) stateWritten(e *trace.Event) {

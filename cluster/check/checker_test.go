@@ -186,7 +186,7 @@ func TestKafkasOwnViolations(t *testing.T) {
 		{"2.1", cut(trace.ToEpochEnd), ""},
 		{"2.4", cut(trace.ToHighWatermark), ""},
 		{"2.4", func(t *tale) { t.event(trace.Event{Kind: trace.LogTailLost, Node: 3}) }, "a power cut"},
-		{"2.4", func(t *tale) { t.event(trace.Event{Kind: trace.LogWiped, Node: 3}) }, "the disk"},
+		{"2.4", func(t *tale) { t.event(trace.Event{Kind: trace.LogWiped, Node: 3}) }, "a disk"},
 		{"2.4", func(t *tale) {
 			t.state(1, 0, 1)
 			t.log(1, 1, 0, 1)

@@ -104,6 +104,10 @@ type Rules struct {
 	// Idempotence is what a leader remembers of a producer's batches (KIP-98, KAFKA-5494).
 	Idempotence Idempotence
 
+	// ServeAfterRegistration: a starting broker handles requests once it is registered, not
+	// before. Else what was meant for its earlier life can give it a role.
+	ServeAfterRegistration bool
+
 	// What follows is so in every line. Switching one off plants a bug, to see what finds it.
 
 	// HWWaitsForISR: the HW waits for every member of the ISR.
@@ -251,6 +255,7 @@ var lines = func() []Rules {
 	v20.Truncation = TruncateIterative
 	v20.KeepLastISRMember = KeepLastAlways
 	v20.UncleanEnablingElects = true
+	v20.ServeAfterRegistration = true
 	v20.Idempotence = IdempotenceFiveBatches
 	v20.CallsOutliveSession = false
 
@@ -368,6 +373,7 @@ var RuleTable = []Rule{
 	boolRule("keep-replica-of-dead-leader", "the HW of a replica whose leader is gone stays in the checkpoint file", func(r *Rules) *bool { return &r.KeepReplicaOfDeadLeader }),
 	boolRule("reread-refused-isr-write", "a leader whose ISR write was refused looks whether it was its own write", func(r *Rules) *bool { return &r.RereadRefusedISRWrite }),
 	enumRule("idempotence", "what a leader remembers of an idempotent producer's batches", []string{"off", "last-batch", "five-batches"}, func(r *Rules) *Idempotence { return &r.Idempotence }),
+	boolRule("serve-after-registration", "a starting broker handles no request before it is registered", func(r *Rules) *bool { return &r.ServeAfterRegistration }),
 	boolRule("hw-waits-for-isr", "the HW waits for every ISR member; off plants a bug", func(r *Rules) *bool { return &r.HWWaitsForISR }),
 	boolRule("control-retries", "a control request without an answer is sent again; off plants a bug", func(r *Rules) *bool { return &r.ControlRetries }),
 	boolRule("separate-connections", "requests and answers between two brokers may overtake each other; off makes the network kinder than TCP", func(r *Rules) *bool { return &r.SeparateConnections }),

@@ -54,6 +54,7 @@ type isrOf struct {
 const (
 	excuseHalt          = "a broker that is ahead of its leader halts (until KAFKA-7414)"
 	excuseUnknownMember = "a leader committed without an ISR member: it never learned that its ISR write was done (until KIP-497)"
+	excuseStaleVersion  = "a leader never learned that its ISR write was done, and every further one meets another version (KAFKA-2729, until KIP-497)"
 	excuseEmptyEpoch    = "a follower asks for the end of an epoch without records for ever (KAFKA-10706)"
 	excuseUnclean       = "an unclean election"
 	excuseEarlierLife   = "a restarted broker took up a role meant for its earlier life (until KIP-380)"

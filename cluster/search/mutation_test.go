@@ -40,7 +40,7 @@ func TestPlantedBugsAreFound(t *testing.T) {
 		t.Skip("thousands of runs")
 	}
 	// What breaks when committed records go; which of them breaks first is a matter of timing.
-	safety := []string{LogsAgree, check.WeakISR, check.StrongISR, check.CommittedStays, check.CommittedAgrees, check.LeaderComplete, check.LogMatching}
+	safety := []string{LogsAgree, check.WeakISR, check.StrongISR, check.CommittedStays, check.CommittedAgrees, check.LeaderComplete, check.LogMatching, check.LogEpochsRise}
 	liveness := []string{FullISR, HasLeader, AtRest, Answered, ProbeAcked}
 	for _, x := range []struct {
 		name  string
@@ -55,7 +55,7 @@ func TestPlantedBugsAreFound(t *testing.T) {
 		{"truncation in one round", planted("truncation", "one-round"), Walk, 5000, safety},
 		{"no fence", planted("truncation", "iterative", "fetch-fencing", "off"), Draw, 6000, safety},
 		{"joining the ISR too early", planted("expand-at-epoch-start", "off"), Walk, 500, safety},
-		{"no epoch at an election", planted("stamp-epoch", "off"), Walk, 200, safety},
+		{"no epoch at an election", planted("stamp-epoch", "off"), Walk, 3000, safety},
 		{"control requests are sent once", planted("control-retries", "off"), Draw, 50, liveness},
 		{"lost answers of ZooKeeper are not read again", planted("reread-refused-isr-write", "off"), Draw, 1000, liveness},
 	} {

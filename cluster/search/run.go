@@ -304,7 +304,7 @@ func (x *execution) rest(limit sim.Time) bool {
 func (x *execution) restless() {
 	s := x.cluster.Snapshot()
 	f := Failure{Invariant: AtRest, At: x.lastCommand(), Text: "something goes on for ever", statement: "settle"}
-	_, planned := x.rules()
+	effective, planned := x.rules()
 	f.Excuse = x.excuses.ofRest(planned)
 	for p := range s.Partitions {
 		state := x.state(s, p)
@@ -312,6 +312,10 @@ func (x *execution) restless() {
 		case state.Leader == protocol.NoBroker:
 			f.Invariant, f.Text = HasLeader, fmt.Sprintf("%s has no leader", s.Partitions[p].Name)
 		case state.ISR != s.Partitions[p].Replicas.Set():
+			r := s.Replica(sim.NodeID(state.Leader), protocol.Partition(p))
+			if effective.RereadRefusedISRWrite && f.Excuse == "" && r != nil && r.LeaderEpoch == state.LeaderEpoch && r.ISR != state.ISR {
+				f.Excuse = excuseStaleVersion
+			}
 			f.Invariant, f.Text = FullISR, fmt.Sprintf("the ISR of %s is %s of the assigned %s", s.Partitions[p].Name, state.ISR, s.Partitions[p].Replicas.Set())
 		default:
 			continue
