@@ -747,7 +747,7 @@ func otherConditions() []form {
 		delayOf("readable", "the longest so far", true, (*view).readableDelay),
 		equalDelays("told", (*view).toldDelay),
 		equalDelays("readable", (*view).readableDelay),
-		{text: "lane <rest>", doc: "in a comparison, in the lane of that name", unsupported: true, condition: &condition{}},
+		{text: "lane <rest>", doc: "in a comparison, in the lane of that name; a run of one cluster has none", check: noLane, condition: &condition{}},
 		cond("invariants hold", "no invariant of the always-on checker has been violated since the start, but for those that Kafka itself breaks in this line and after this fault", func(v *view, _ []any) answer {
 			l, err := v.violations()
 			if err != nil {
@@ -759,6 +759,12 @@ func otherConditions() []form {
 			return is(false, "%s is violated at #%d, %s: %s", l[0].Invariant, l[0].Event, l[0].Time, l[0].Text)
 		}),
 	}
+}
+
+// noLane: what is run here is one cluster.
+func noLane(_ *Context, args []any) (int, error) {
+	name, _, _ := strings.Cut(args[0].(string), ":")
+	return 0, fmt.Errorf("there is no lane %s: this is one cluster, not a comparison", strings.TrimSpace(name))
 }
 
 func (v *view) cut(from, to sim.NodeID) bool {

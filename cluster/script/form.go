@@ -13,8 +13,6 @@ import (
 type form struct {
 	text string
 	doc  string
-	// unsupported forms belong to the language but not to this version.
-	unsupported bool
 	// prefixNot: "is not" means something else here, so that only not in front negates.
 	prefixNot bool
 	// check looks at the arguments together. It names the argument that is wrong.
@@ -290,9 +288,6 @@ func (p *parser) phrase(forms []*form, label string) (phrase, bool) {
 			p.fail("the end of the line")
 			p.soften()
 			continue
-		}
-		if f.unsupported {
-			p.pending = &complaint{start, fmt.Sprintf("%q is not supported yet", f.text), true}
 		}
 		if p.pending == nil && f.check != nil && p.ctx != nil {
 			if at, err := f.check(p.ctx, ph.args); err != nil {

@@ -293,7 +293,7 @@ func TestErrorsSayWhereWhatAndTheNearestWord(t *testing.T) {
 		`run 25m0s`:                                `5:5: expected a duration`,
 		`run 1441m`:                                `5:5: expected a duration of more than 0 and at most a day`,
 		`step 1000001`:                             `5:6: expected a whole number from 1 to 1000000`,
-		`expect lane all: record "a" is lost`:      `is not supported yet`,
+		`expect lane all: record "a" is lost`:      `there is no lane all: this is one cluster, not a comparison`,
 		`producer X acks 1 to topic1-0 retries 3 idempotent`:              `5:17: an idempotent producer takes acks all`,
 		`producer X acks all to topic1-0 idempotent`:                      `5:33: an idempotent producer takes retries of 1 or more`,
 		`producer X acks all to topic1-0 retries 3 inflight 6 idempotent`: `5:33: an idempotent producer takes inflight of at most 5`,

@@ -31,11 +31,7 @@ func ReferencePage() string {
 			if e.Kind != s.kind {
 				continue
 			}
-			doc := e.Doc
-			if !e.Supported {
-				doc += " (not supported yet)"
-			}
-			row(&b, "`"+e.Form+"`", doc)
+			row(&b, "`"+e.Form+"`", e.Doc)
 		}
 	}
 	writeSettings(&b)

@@ -190,7 +190,7 @@ func makeStatements() []form {
 		{text: "rewind <mark>", doc: "goes back to the mark and starts a new branch", statement: &statement{drives: true, execute: rewind}},
 
 		// Assertions and output.
-		later("expect lane <rest>", "in a comparison, in the lane of that name"),
+		{text: "expect lane <rest>", doc: "in a comparison, in the lane of that name; a run of one cluster has none", check: noLane, statement: &statement{}},
 		{text: "expect seen <sequence>", doc: "it has happened since the start or the last rewind", statement: &statement{execute: expectSeen}},
 		{text: "expect never <sequence>", doc: "it has not", statement: &statement{execute: expectNever}},
 		{text: "expect <conditions>", doc: "it is true now", statement: &statement{execute: expect}},
@@ -213,10 +213,6 @@ func onBrokers(text, doc string, build func([]protocol.Broker) cluster.Command) 
 
 func onLink(text, doc string, build func(cluster.Link) cluster.Command) form {
 	return command(text, doc, func(a []any) cluster.Command { return build(a[0].(cluster.Link)) })
-}
-
-func later(text, doc string) form {
-	return form{text: text, doc: doc, unsupported: true, statement: &statement{}}
 }
 
 func addPartition(a []any) cluster.Command {

@@ -31,10 +31,9 @@ func init() {
 
 // Entry is a line of the language's reference.
 type Entry struct {
-	Kind      string // "statement", "condition", "event" or "hole"
-	Form      string
-	Doc       string
-	Supported bool
+	Kind string // "statement", "condition", "event" or "hole"
+	Form string
+	Doc  string
 }
 
 // Reference is the language as the parser knows it.
@@ -45,7 +44,7 @@ func Reference() []Entry {
 		forms []*form
 	}{{"statement", statementForms}, {"condition", conditionForms}, {"event", eventForms}} {
 		for _, f := range table.forms {
-			l = append(l, Entry{table.kind, f.text, f.doc, !f.unsupported})
+			l = append(l, Entry{table.kind, f.text, f.doc})
 		}
 	}
 	names := make([]string, 0, len(holes))
@@ -54,7 +53,7 @@ func Reference() []Entry {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		l = append(l, Entry{"hole", "<" + name + ">", holes[name].doc, true})
+		l = append(l, Entry{"hole", "<" + name + ">", holes[name].doc})
 	}
 	return l
 }

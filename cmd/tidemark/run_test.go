@@ -45,7 +45,7 @@ func TestExitStatuses(t *testing.T) {
 		"a run until ran out":    {good + `run until topic1-0 leader is 2 within 1s`, 1, "-:7: run until topic1-0 leader is 2 within 1s: not within 1s: topic1-0 leader is 1\n"},
 		"it cannot be parsed":    {good + `stp broker 1`, 2, `-:7:1: expected a statement, not "stp"; the nearest valid word is "stop"`},
 		"it cannot be done now":  {good + `start broker 1`, 2, "-:7:1: broker 1 is up"},
-		"not supported yet":      {good + `expect lane all: record "a" is lost`, 2, "not supported yet"},
+		"a lane of nothing":      {good + `expect lane all: record "a" is lost`, 2, "there is no lane all"},
 		"a stream never settles": {good + "stream P every 100ms\nsettle", 2, "-:8:1: the stream of P never lets the cluster settle"},
 		"an empty file":          {"", 0, ""},
 	} {
