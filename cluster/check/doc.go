@@ -8,7 +8,7 @@
 //
 // Not every violation is a bug of the cluster. Kafka itself broke some of the
 // invariants: in the release lines before KIP-320, and in every line after an unclean
-// election or when committed records are lost with a disk. Such a violation is
+// election or when records are lost with a disk. Such a violation is
 // reported with its cause and the public case that explains it; it is then a lesson.
 // Which lines uphold an invariant is the line's own matter: a rule that somebody
 // overrides (rule fetch-fencing off) excuses nothing.

@@ -368,11 +368,7 @@ func recordConditions() []form {
 		on("record <value> of <partition> is on no broker", "in no log", func(have, _ protocol.Brokers) bool { return have == 0 }),
 		on("record <value> of <partition> is at least on <brokers>", "in those logs and maybe more", func(have, want protocol.Brokers) bool { return want&^have == 0 }),
 		onBroker("record <value> of <partition> is on disk of <broker>", "flushed there", func(v *view, r *trace.ReplicaState, a []any) answer {
-			value, known := v.names.Values.Find(a[0].(string))
-			at := protocol.NoOffset
-			if known {
-				at = offsetOf(r, value)
-			}
+			at := v.offset(r, a[0].(string))
 			if at == protocol.NoOffset {
 				return is(false, "record %q of %s is not on %d", a[0], a[1], a[2])
 			}
@@ -380,11 +376,7 @@ func recordConditions() []form {
 		}),
 		on("record <value> of <partition> is on <brokers>", "in exactly those logs, stopped brokers' disks included", func(have, want protocol.Brokers) bool { return have == want }),
 		led("record <value> of <partition> is committed", "its offset is below the acting leader's HW", func(v *view, r *trace.ReplicaState, a []any) answer {
-			value, known := v.names.Values.Find(a[0].(string))
-			at := protocol.NoOffset
-			if known {
-				at = offsetOf(r, value)
-			}
+			at := v.offset(r, a[0].(string))
 			if at == protocol.NoOffset {
 				return is(false, "record %q is not in the log of %d, the leader of %s", a[0], r.Broker, a[1])
 			}
@@ -402,11 +394,7 @@ func recordConditions() []form {
 			return is(n == a[2].(int), "record %q of %s appears %d times", a[0], a[1], n)
 		}),
 		onBroker("record <value> of <partition> on <broker> has epoch <number>", "the leader epoch it is stamped with there", func(v *view, r *trace.ReplicaState, a []any) answer {
-			value, known := v.names.Values.Find(a[0].(string))
-			at := protocol.NoOffset
-			if known {
-				at = offsetOf(r, value)
-			}
+			at := v.offset(r, a[0].(string))
 			if at == protocol.NoOffset {
 				return is(false, "record %q of %s is not on %d", a[0], a[1], a[2])
 			}

@@ -43,7 +43,7 @@ func ReferencePage() string {
 		row(&b, fmt.Sprint(int16(e)), "`"+e.String()+"`", tick(e.Retriable()))
 	}
 	b.WriteString("\n## Invariants\n\nChecked after every event. A violation in a line that does not uphold the invariant is Kafka's own, and so is one after an\n" +
-		"unclean election, or after an ISR member lost records with its disk, unless the invariant is unconditional.\n\n")
+		"unclean election, or after records were lost with a disk, unless the invariant is unconditional.\n\n")
 	row(&b, "invariant", "statement", "upheld since", "unconditional")
 	row(&b, "---", "---", "---", "---")
 	for _, i := range check.Invariants {

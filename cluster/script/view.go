@@ -137,6 +137,15 @@ func offsetOf(r *trace.ReplicaState, value protocol.Value) protocol.Offset {
 	return protocol.NoOffset
 }
 
+// offset is where a log has a value by its text, or NoOffset.
+func (v *view) offset(r *trace.ReplicaState, text string) protocol.Offset {
+	value, known := v.names.Values.Find(text)
+	if !known {
+		return protocol.NoOffset
+	}
+	return offsetOf(r, value)
+}
+
 // holders are the brokers whose logs have a value, stopped ones included.
 func (v *view) holders(p protocol.Partition, value protocol.Value, known bool) protocol.Brokers {
 	var s protocol.Brokers

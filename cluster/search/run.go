@@ -123,10 +123,6 @@ func (r *Runner) Run(s Schedule) Outcome {
 func (r *Runner) start(s *Schedule) *execution {
 	x := &execution{Schedule: s, lookFor: r.LookFor}
 	r.latest = x
-	for _, p := range s.Config.Partitions {
-		x.excuses.paths = append(x.excuses.paths, coord.StatePath(p.Partition))
-	}
-	x.excuses.written = make([][]isrOf, len(s.Config.Partitions))
 	var sinks []func(*trace.Event)
 	if !r.Unchecked {
 		x.checker = check.New(nil)
@@ -168,10 +164,6 @@ func (x *execution) failed() bool {
 	for i := x.seen; i < len(x.checker.Violations) && x.outcome.Failure == nil; i++ {
 		v := &x.checker.Violations[i]
 		f := Failure{Invariant: v.Invariant, Cause: x.causes[i].String(), At: v.Time, Text: v.Text, Excuse: v.Excuse, ofLine: v.OfLine, statement: "expect invariants hold"}
-		if f.Excuse == "" {
-			effective, planned := x.rules()
-			f.Excuse = x.excuses.ofRecords(v.Partition, effective, planned)
-		}
 		x.note(f)
 	}
 	x.seen = len(x.checker.Violations)
